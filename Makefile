@@ -33,7 +33,8 @@ $(READY): requirements.lock pyproject.toml scripts/setup $(wildcard scripts/hatc
 unexport PYTHONDONTWRITEBYTECODE
 
 # CometBFT, for a network of validators; scripts/cometbft puts it there.
-export PATH := $(CURDIR)/build/cometbft/bin:$(PATH)
+# Likewise anvil, an EVM, from scripts/contract.
+export PATH := $(CURDIR)/build/cometbft/bin:$(CURDIR)/build/contract/bin:$(PATH)
 
 # Whichever Java and Maven are there serve; else Debian's.
 JAVA := { command -v java && command -v mvn; } >/dev/null || scripts/packages openjdk-17-jre-headless maven
@@ -59,6 +60,7 @@ programs: # of the system; they come while Python's libraries are installed
 	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly python3-gi nvme-cli smartmontools $(BENCH_TOOLS) chromium-headless-shell prometheus prometheus-alertmanager
 	@$(JAVA)
 	@scripts/cometbft || echo "cometbft: tests of a network of validators will be skipped"
+	@scripts/contract anvil || echo "anvil: tests of the benchmark with an EVM will be skipped"
 
 peers: $(READY) programs # what else the tests talk to
 	@$(BIN)/python -c "from storage.bench.servers.cassandra.artifacts import installed; installed()"
@@ -111,6 +113,7 @@ check: $(READY) ## lint, format, types, import rules; the pages as built from we
 	@$(BIN)/lint-imports --no-cache
 	@scripts/pages check
 	@scripts/verifier check
+	@scripts/contract check
 
 measure: $(READY) ## readings end to end, for docs/performance.md
 	@$(BIN)/python -m demo.measure

@@ -21,6 +21,7 @@ from storage.bench.ledger.family import CREATE, FAMILY, GET, PUT, Call, address_
 from storage.bench.ledger.ledgers import NODE
 from storage.bench.ledger.loader import Fate, LoadOutcome, LoadPlan, Open, load
 from storage.bench.ledger.papers import PaperLoad
+from storage.bench.ledger.reader import SawtoothReader
 from storage.bench.ledger.sawtoothrest import SawtoothRest
 from storage.bench.ledger.timeline import CSV_COLUMNS, Timeline
 from storage.bench.ledger.watch import watching
@@ -202,7 +203,11 @@ def test_the_table_is_that_of_bep_23_with_two_columns_more(files: list[str]) -> 
     name = first.transactions[1].header_signature
     timeline = Timeline(done.fates, 2, [(name, done.fates[0].accepted_s)])
     rows = list(
-        csv.DictReader(io.StringIO(timeline.table([Path(path) for path in files]).decode()))
+        csv.DictReader(
+            io.StringIO(
+                timeline.table([Path(path) for path in files], SawtoothReader("").parts).decode()
+            )
+        )
     )
     assert tuple(rows[0]) == CSV_COLUMNS
     assert len(rows) == FLEET.total

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from contracts.errors import RejectedError
 from storage.bench.arguments import above_zero
+from storage.bench.ledger.evm.options import ALONE, NOTE, add_options, evms
 from storage.bench.ledger.ledgers import LedgerTarget, NodeOnVolume, Pacing, Sawtooth
 from storage.bench.ledger.modes import Choices, Measurement
 from storage.bench.ledger.sawtooths import named_url, sawtooths, takes_readings
@@ -113,14 +114,11 @@ class LedgerPart:
             "--component", type=named_url, action="append", default=[], metavar="NAME=URL",
             help="component port of that network, where the benchmark's processor registers",
         )  # fmt: skip
+        add_options(group)
 
     def prepare(self, options: argparse.Namespace, setup: Setup, stack: ExitStack) -> Prepared:
         """See `PartCommand.prepare`."""
-        taken = {volume.name for volume in setup.volumes}
-        for name, _ in options.sawtooth:
-            if name in taken:
-                raise RejectedError(f"expected targets with a name each, got {name!r} twice")
-            taken.add(name)
+        _check_names(options, setup)
         # On a target, so that the next run finds a processor that a killed run left.
         noted = setup.volumes[0].work
         networks = list(sawtooths(options.sawtooth, options.component, noted, setup.seed, stack))
@@ -133,14 +131,13 @@ class LedgerPart:
         validators = [
             Validators(volume, count) for volume in setup.volumes for count in options.cometbft
         ]
-        if clash := taken & {each.name for each in validators}:
-            raise RejectedError(f"expected targets with a name each, got {min(clash)!r} twice")
+        chains = list(evms(options, setup))
         notes = [_PROCESSOR, _EXECUTED, *([_VALIDATORS] if validators else [])]
+        notes += [NOTE] * bool(chains) + [ALONE] * bool(options.evm_node)
+        own: list[LedgerTarget] = [*map(NodeOnVolume, setup.volumes), *validators, *chains]
         steps: list[Step] = []
-        for volume in setup.volumes:
-            steps += _steps(NodeOnVolume(volume), chosen, choices, quick=setup.quick)
-        for several in validators:
-            steps += _steps(several, chosen, choices, quick=setup.quick)
+        for each in own:
+            steps += _steps(each, chosen, choices, quick=setup.quick)
         for network in networks:
             steps += _on_network(network, chosen, choices, notes, quick=setup.quick)
         groups = [_group("rates", steps, setup.repetitions, _expected_s(steps, choices, setup))]
@@ -165,13 +162,27 @@ class LedgerPart:
             "pacing": options.pacing,
             "sawtooth": dict(options.sawtooth),
             "cometbft": options.cometbft,
+            "evm": dict(options.evm),
+            "evm_node": options.evm_node,
         }
-        targets = [each.described for each in validators]
-        targets += [each.described for each in networks]
-        return Prepared(groups, settings, targets, notes)
+        targets = [each.described for each in (*validators, *chains, *networks)]
+        guarantees = [each.guarantee.beside(each.name) for each in (*own, *networks)]
+        return Prepared(groups, settings, targets, notes, guarantees)
 
 
 LEDGER: Final = LedgerPart()
+
+
+def _check_names(options: argparse.Namespace, setup: Setup) -> None:
+    """Check that no two targets have one name."""
+    volumes = [volume.name for volume in setup.volumes]
+    names = [*volumes, *(name for name, _ in (*options.sawtooth, *options.evm))]
+    names += [f"{volume}-cometbft-{count}" for volume in volumes for count in options.cometbft]
+    names += ["anvil"] * ("anvil" in options.evm_node)
+    names += [f"{volume}-geth" for volume in volumes if "geth" in options.evm_node]
+    twice = [name for at, name in enumerate(names) if name in names[:at]]
+    if twice:
+        raise RejectedError(f"expected targets with a name each, got {twice[0]!r} twice")
 
 
 def _choices(options: argparse.Namespace, setup: Setup) -> Choices:

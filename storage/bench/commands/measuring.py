@@ -139,6 +139,7 @@ def carry_out(
                 *(target for each in prepared.values() for target in each.targets),
             ],
             notes=[note for each in prepared.values() for note in each.notes],
+            guarantees=[row for each in prepared.values() for row in each.guarantees],
         )
         groups = [group for each in prepared.values() for group in each.groups]
         with progress(sum(group.expected_s for group in groups)) as shown:

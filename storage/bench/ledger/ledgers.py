@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, Self
 
 from contracts import address
 from contracts.ledger.client import LedgerClient
@@ -15,7 +15,9 @@ from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import MAX_BATCHES_PER_BLOCK, propose
 from storage.bench.ledger.committing import commit
 from storage.bench.ledger.consensus import Consensus, read_consensus
-from storage.bench.ledger.workloads import before
+from storage.bench.ledger.guarantees import SOLO, Guarantee
+from storage.bench.ledger.reader import LedgerReader, SawtoothReader
+from storage.bench.ledger.workloads import BatchLoad, before
 from storage.bench.run.volumetarget import VolumeTarget
 from storage.bench.servers.checkpoint import node
 from storage.bench.servers.processes import Service, serving
@@ -45,16 +47,27 @@ class Ledger:
     """A running ledger that is ready for a load.
 
     Attributes:
-        url: Its REST API.
+        url: Where it is driven, and read back.
         processes: Process ids by name, of the processes on this machine.
         executions: File in which the processor of `wayseal_bench` notes executions; None without
             a processor.
+        reader: Of its blocks.
+        engine: Name of the driver, see `loader.ENGINES`.
     """
 
     url: str
     processes: Mapping[str, int]
     consensus: Consensus
     executions: Path | None
+    reader: LedgerReader
+    engine: str = "sawtooth"
+
+    @classmethod
+    def of_sawtooth(
+        cls, url: str, processes: Mapping[str, int], consensus: Consensus, executions: Path | None
+    ) -> Self:
+        """Return a ledger that speaks Sawtooth's REST API."""
+        return cls(url, processes, consensus, executions, SawtoothReader(url))
 
 
 class LedgerTarget(Protocol):
@@ -75,7 +88,16 @@ class LedgerTarget(Protocol):
         """Return the ledger as a result describes it."""
         ...
 
-    def opened(self, load: SignedLoad, pacing: Pacing | None) -> AbstractContextManager["Ledger"]:
+    @property
+    def guarantee(self) -> Guarantee:
+        """Return what a committed transaction is sure of."""
+        ...
+
+    def translated(self, load: BatchLoad) -> SignedLoad:
+        """Return a load in the form that this ledger takes."""
+        ...
+
+    def opened(self, load: BatchLoad, pacing: Pacing | None) -> AbstractContextManager["Ledger"]:
         """Run the ledger, with everything committed that a load needs.
 
         Raises:
@@ -106,8 +128,17 @@ class NodeOnVolume:
         """See `LedgerTarget.described`."""
         return self.volume.described
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """See `LedgerTarget.guarantee`."""
+        return SOLO
+
+    def translated(self, load: BatchLoad) -> SignedLoad:
+        """See `LedgerTarget.translated`; a load is made of Sawtooth's batches."""
+        return load
+
     @contextmanager
-    def opened(self, load: SignedLoad, pacing: Pacing | None) -> Iterator[Ledger]:
+    def opened(self, load: BatchLoad, pacing: Pacing | None) -> Iterator[Ledger]:
         """See `LedgerTarget.opened`."""
         directory = self.volume.work / "ledger"
         shutil.rmtree(directory, ignore_errors=True)
@@ -127,7 +158,7 @@ class NodeOnVolume:
 
     @contextmanager
     def _running(
-        self, directory: Path, load: SignedLoad, options: Sequence[str], interval_s: float = 0.0
+        self, directory: Path, load: BatchLoad, options: Sequence[str], interval_s: float = 0.0
     ) -> Iterator[Ledger]:
         with ExitStack() as stack:
             stranger = not isinstance(load, Load)
@@ -140,7 +171,7 @@ class NodeOnVolume:
                 processor = stack.enter_context(processing(endpoint, executions))
                 processes[PROCESSOR] = processor.pid
             url = service.addresses["rest"]
-            yield Ledger(url, processes, consensus_at(url, interval_s), executions)
+            yield Ledger.of_sawtooth(url, processes, consensus_at(url, interval_s), executions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +208,21 @@ class Sawtooth:
             "block_interval_s": self.consensus.interval_s,
         }
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """See `LedgerTarget.guarantee`."""
+        return Guarantee.of_sawtooth(self.consensus)
+
+    def translated(self, load: BatchLoad) -> SignedLoad:
+        """See `LedgerTarget.translated`; a load is made of Sawtooth's batches."""
+        return load
+
     @contextmanager
-    def opened(self, load: SignedLoad, pacing: Pacing | None) -> Iterator[Ledger]:
+    def opened(self, load: BatchLoad, pacing: Pacing | None) -> Iterator[Ledger]:
         """See `LedgerTarget.opened`; an existing network is not paced."""
         del pacing
         commit(self.url, before(load, known=has_fleet(self.url)))
-        yield Ledger(self.url, {}, self.consensus, self.executions)
+        yield Ledger.of_sawtooth(self.url, {}, self.consensus, self.executions)
 
 
 @contextmanager

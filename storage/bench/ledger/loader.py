@@ -17,6 +17,7 @@ import uvloop
 
 from contracts.errors import RejectedError
 from contracts.runtime.files import write_all
+from storage.bench.ledger.evm.driver import EvmDriver
 from storage.bench.ledger.port import Driver
 from storage.bench.ledger.sawtoothrest import SawtoothRest
 from storage.bench.trucks.signed import read_signed
@@ -33,7 +34,11 @@ LOST: Final = f"not decided in {STALLED_S:.0f} s"
 
 Open = Callable[[str], Awaitable[Driver]]
 """Connects to the ledger at a URL."""
-ENGINES: Final[Mapping[str, Open]] = {"sawtooth": SawtoothRest.open}
+ENGINES: Final[Mapping[str, Callable[[], Open]]] = {
+    "sawtooth": lambda: SawtoothRest.open,
+    "evm": EvmDriver.opener,
+}
+"""Makes, for one load, what connects to a ledger of that engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,7 @@ class LoadOutcome:
 def main() -> None:
     """Carry out the plan and print the outcome."""
     plan = LoadPlan(**json.loads(sys.argv[1]))
-    outcome = uvloop.run(load(plan, ENGINES[plan.engine]))
+    outcome = uvloop.run(load(plan, ENGINES[plan.engine]()))
     # With PYTHONUNBUFFERED `print` loses the bytes that a full pipe does not take at once.
     write_all(sys.stdout.fileno(), [json.dumps(asdict(outcome)).encode()])
 

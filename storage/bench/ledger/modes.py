@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError
-from storage.bench.ledger.committing import head_num, transactions_in_blocks
 from storage.bench.ledger.consensus import near
 from storage.bench.ledger.ledgers import NODE, Ledger, LedgerTarget, Pacing
 from storage.bench.ledger.loader import LoadPlan, outcome_of
@@ -128,7 +127,7 @@ class Measurement:
         tag = f"-{seed:08x}" if lasting else ""
         load = self.workload.load(tag, batches, choices.writes, seed, choices.scale)
         directory = place.scratch if lasting else choices.signed
-        files = signed(load, directory, lambda _, __: None)
+        files = signed(self.target.translated(load), directory, lambda _, __: None)
         with self.target.opened(load, self.pacing) as ledger:
             yield _Ready(self, ledger, files, place)
 
@@ -144,7 +143,7 @@ class _Ready:
 
     def submitted(self, batches: int) -> Outcome:
         """Submit all batches as fast as the ledger takes them."""
-        before = head_num(self.ledger.url)
+        before = self.ledger.reader.head()
         single, paced = self.bench.workload.per_batch == 1, self.bench.pacing is not None
         per_list = batches if paced else 1 if single else PER_LIST
         with (
@@ -163,7 +162,7 @@ class _Ready:
 
     def at(self, rate_per_s: float, batches: int) -> Outcome:
         """Submit at a rate."""
-        before = head_num(self.ledger.url)
+        before = self.ledger.reader.head()
         with (
             self.place.counted(),
             watching(self.ledger.processes, self.bench.choices.sample_s) as watched,
@@ -242,6 +241,7 @@ class _Ready:
             per_list,
             window,
             rate_per_s / per_batch,
+            self.ledger.engine,
         )
         began_s = time.monotonic()
         said = ask(["python", "-m", "storage.bench.ledger.loader", json.dumps(asdict(plan))])
@@ -262,7 +262,7 @@ class _Ready:
             raise UnavailableError(f"no batch was committed: {refused[0].error}")
         names = {fate.batch_id for fate in timeline.committed}
         expected = len(names) * timeline.per_batch
-        found = transactions_in_blocks(self.ledger.url, before + 1, names)
+        found = self.ledger.reader.committed(before + 1, names, self.files)
         if found != expected:
             why = f"expected {expected} transactions in the blocks, as the ledger said, got {found}"
             raised.append(Raised(Flag.INVALID, why))
@@ -307,7 +307,7 @@ class _Ready:
         yield timeline.latencies_over_time(width_s)
 
     def _table(self, timeline: Timeline) -> dict[str, bytes]:
-        return {CSV: timeline.table(self.files)}
+        return {CSV: timeline.table(self.files, self.ledger.reader.parts)}
 
 
 def _work(timeline: Timeline) -> Work:

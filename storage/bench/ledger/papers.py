@@ -12,6 +12,7 @@ from contracts.proto.sawtooth_pb2 import Batch, Transaction
 from contracts.sawtooth.batches import build_batch, build_transaction
 from storage.bench.ledger.family import CREATE, FAMILY, GET, PUT, Call, address_of, balance
 from storage.bench.trucks.fleet import key
+from storage.bench.trucks.signed import serialised
 
 VALUE_BYTES: Final = 1_000
 """Of a key-value pair. Source: papers 000, section 3."""
@@ -48,24 +49,36 @@ class PaperLoad:
     seed: int
 
     def batches(self, lane: int) -> Iterator[Batch]:
-        """See `SignedLoad.batches`."""
+        """Yield the signed batches of one lane."""
         signer, chance = key(f"{self.name} {lane}"), self._chance(lane)
-        calls = (self._call(lane, number, chance) for number in range(self.transactions))
-        signed = (_transaction(signer, call, chance) for call in calls)
+        signed = (_transaction(signer, call, chance) for call in self.calls(lane, chance))
         while group := list(islice(signed, self.per_batch)):
             yield build_batch(signer, group)
+
+    def wires(self, lane: int) -> Iterator[tuple[str, bytes]]:
+        """See `SignedLoad.wires`."""
+        return serialised(self.batches(lane))
+
+    def calls(self, lane: int, chance: random.Random | None = None) -> Iterator[Call]:
+        """Yield the calls of one lane; `chance` goes on where the lane's own one is."""
+        chance = chance or self._chance(lane)
+        return (self._call(lane, number, chance) for number in range(self.transactions))
 
     def filling(self) -> Iterator[Batch]:
         """Yield the batches that create the records, to be committed before the load."""
         signer, chance = key(f"{self.name} fills"), self._chance(-1)
+        signed = (_transaction(signer, call, chance) for call in self.filling_calls(chance))
+        while group := list(islice(signed, FILL_PER_BATCH)):
+            yield build_batch(signer, group)
+
+    def filling_calls(self, chance: random.Random | None = None) -> Iterator[Call]:
+        """Yield the calls that create the records; see `calls`."""
+        chance = chance or self._chance(-1)
         values = (
             balance(BALANCE) if self.pays else chance.randbytes(VALUE_BYTES)
             for _ in range(self.records)
         )
-        calls = (Call(PUT, (self._place(n),), value) for n, value in enumerate(values))
-        signed = (_transaction(signer, call, chance) for call in calls)
-        while group := list(islice(signed, FILL_PER_BATCH)):
-            yield build_batch(signer, group)
+        return (Call(PUT, (self._place(n),), value) for n, value in enumerate(values))
 
     def _call(self, lane: int, number: int, chance: random.Random) -> Call:
         if not self.records:

@@ -4,18 +4,19 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Final
 
-from contracts.proto.sawtooth_pb2 import Batch
 from storage.bench.ledger.loader import Fate
 from storage.bench.run.outcome import Series
 from storage.bench.trucks.signed import read_signed
 
 CSV: Final = "bep-23.csv"
+Parts = Callable[[bytes], Iterator[tuple[str, int]]]
+"""See `LedgerReader.parts`."""
 CSV_COLUMNS: Final = (
     "txid", "size", "ts_intended", "ts_send", "ts_accept", "ts_exec", "ts_commit", "ts_error",
 )  # fmt: skip
@@ -122,8 +123,13 @@ class Timeline:
         columns = ("seconds", "accept_median_s", "commit_median_s", "commit_max_s")
         return Series("latency", columns, rows)
 
-    def table(self, files: Sequence[Path]) -> bytes:
-        """Return BEP-23's table as CSV, one row for each transaction of the loaded files."""
+    def table(self, files: Sequence[Path], parts: Parts) -> bytes:
+        """Return BEP-23's table as CSV, one row for each transaction of the loaded files.
+
+        Args:
+            files: Of signed batches.
+            parts: Takes a batch apart.
+        """
         executed: dict[str, float] = {}
         for name, at_s in self.executions or ():
             executed.setdefault(name, at_s)
@@ -132,11 +138,8 @@ class Timeline:
         writer.writerow(CSV_COLUMNS)
         wires = _wires(files, {fate.batch_id for fate in self.fates})
         for fate in self.fates:
-            for transaction in Batch.FromString(wires[fate.batch_id]).transactions:
-                name = transaction.header_signature
-                writer.writerow(
-                    [name, transaction.ByteSize(), *self._times(fate, executed.get(name))]
-                )
+            for name, size in parts(wires[fate.batch_id]):
+                writer.writerow([name, size, *self._times(fate, executed.get(name))])
         return out.getvalue().encode()
 
     def _times(self, fate: Fate, executed_s: float | None) -> list[str]:

@@ -11,6 +11,7 @@ import psutil
 
 from contracts.errors import UnavailableError
 from storage.bench.ledger.committing import commit
+from storage.bench.ledger.guarantees import Guarantee
 from storage.bench.ledger.ledgers import (
     EXECUTIONS,
     NODE,
@@ -20,7 +21,7 @@ from storage.bench.ledger.ledgers import (
     consensus_at,
     processing,
 )
-from storage.bench.ledger.workloads import before
+from storage.bench.ledger.workloads import BatchLoad, before
 from storage.bench.run.volumetarget import VolumeTarget
 from storage.bench.servers.processes import Service, ask, serving
 from storage.bench.trucks.fleet import Load, key
@@ -68,8 +69,17 @@ class Validators:
             "may_fail": (self.count - 1) // 3,
         }
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """See `LedgerTarget.guarantee`."""
+        return Guarantee.of_validators(self.count)
+
+    def translated(self, load: BatchLoad) -> SignedLoad:
+        """See `LedgerTarget.translated`; a load is made of Sawtooth's batches."""
+        return load
+
     @contextmanager
-    def opened(self, load: SignedLoad, pacing: Pacing | None) -> Iterator[Ledger]:
+    def opened(self, load: BatchLoad, pacing: Pacing | None) -> Iterator[Ledger]:
         """See `LedgerTarget.opened`; a network is not paced."""
         del pacing
         directory = self.volume.work / "ledger"
@@ -82,7 +92,7 @@ class Validators:
             shutil.rmtree(directory, ignore_errors=True)
 
     @contextmanager
-    def _running(self, directory: Path, load: SignedLoad) -> Iterator[Ledger]:
+    def _running(self, directory: Path, load: BatchLoad) -> Iterator[Ledger]:
         stranger = not isinstance(load, Load)
         component = ("--component", "tcp://127.0.0.1:0") if stranger else ()
         with ExitStack() as stack:
@@ -95,7 +105,7 @@ class Validators:
                 processes.setdefault(PROCESSOR, processor.pid)
             url = first.addresses["rest"]
             executions = notes[0] if stranger else None
-            yield Ledger(url, processes, consensus_at(url, 0.0), executions)
+            yield Ledger.of_sawtooth(url, processes, consensus_at(url, 0.0), executions)
 
 
 @contextmanager

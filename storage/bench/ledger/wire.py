@@ -86,7 +86,23 @@ class Connection:
         self._writer.write(request)
         answer = await self._reader.readuntil(b"\r\n\r\n")
         status, size = _read_head(answer)
+        if size is None:
+            return status, await self._read_chunks()
         return status, await self._reader.readexactly(size)
+
+    async def _read_chunks(self) -> bytes:
+        """Return a body that comes in pieces. Source: RFC 9112, 7.1."""
+        body = bytearray()
+        while True:
+            line = await self._reader.readuntil(b"\r\n")
+            try:
+                size = int(line.split(b";")[0], 16)
+            except ValueError as error:
+                raise UnavailableError(f"expected the size of a chunk, got {line!r}") from error
+            piece = await self._reader.readexactly(size + 2)
+            if not size:
+                return bytes(body)
+            body += piece[:-2]
 
 
 def batch_list(batches: Sequence[bytes]) -> bytes:
@@ -106,11 +122,13 @@ def _varint(value: int) -> bytes:
     return bytes(octets)
 
 
-def _read_head(head: bytes) -> tuple[int, int]:
-    """Return status and length of an answer."""
+def _read_head(head: bytes) -> tuple[int, int | None]:
+    """Return status and length of an answer; None for one that comes in chunks."""
     first, *fields = head.split(b"\r\n")
     for field in fields:
         name, _, text = field.partition(b":")
         if name.lower() == b"content-length":
             return int(first.split()[1]), int(text)
+        if name.lower() == b"transfer-encoding" and text.strip().lower() == b"chunked":
+            return int(first.split()[1]), None
     raise UnavailableError(f"expected an answer with a length, got {head[:200]!r}")

@@ -8,8 +8,9 @@ from typing import Final
 from contracts.proto.sawtooth_pb2 import Batch
 from storage.bench.ledger.papers import PaperLoad
 from storage.bench.trucks.fleet import Load, departures, network
-from storage.bench.trucks.signed import SignedLoad
 
+BatchLoad = Load | PaperLoad
+"""A load in the form of Sawtooth's batches, which each engine of another form translates."""
 LANES: Final = 20
 """Each waits for the answer before it submits more."""
 PER_RUN: Final = 60
@@ -41,7 +42,7 @@ class LedgerWorkload:
         """Return the number of batches of each lane for at least so many transactions."""
         return max(1, math.ceil(transactions / self.per_batch / self.lanes))
 
-    def load(self, tag: str, batches: int, writes: float, seed: int, scale: int) -> SignedLoad:
+    def load(self, tag: str, batches: int, writes: float, seed: int, scale: int) -> BatchLoad:
         """Return the load to sign.
 
         Args:
@@ -70,7 +71,7 @@ POET: Final = LedgerWorkload("poet-readings", 1, 1, 0, lanes=1)
 WORKLOADS: Final = (READINGS, RUNS, SINGLES, KEY_VALUE, SMALL_BANK, BEP_23)
 
 
-def before(load: SignedLoad, *, known: bool) -> Sequence[Batch]:
+def before(load: BatchLoad, *, known: bool) -> Sequence[Batch]:
     """Return the batches that must be committed before a load.
 
     Args:
@@ -79,4 +80,4 @@ def before(load: SignedLoad, *, known: bool) -> Sequence[Batch]:
     """
     if isinstance(load, Load):
         return [*(() if known else network()), *departures(load)]
-    return list(load.filling()) if isinstance(load, PaperLoad) else ()
+    return list(load.filling())

@@ -31,6 +31,7 @@ class Heading:
         settings: All options, chosen or default; hashed.
         machine: Its fingerprint.
         targets: Each with at least `name` and `interface`.
+        guarantees: See `Prepared.guarantees`.
     """
 
     run: str
@@ -43,6 +44,7 @@ class Heading:
     machine: Mapping[str, Any]
     targets: Sequence[Mapping[str, Any]]
     notes: Sequence[str] = field(default=())
+    guarantees: Sequence[Mapping[str, Any]] = field(default=())
 
 
 def document(heading: Heading, record: Record, ended: str | None, ended_at: str) -> Document:

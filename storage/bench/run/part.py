@@ -37,12 +37,14 @@ class Prepared:
         settings: All options, chosen or default: JSON.
         targets: Besides the volumes, each with `name`, `kind` and `interface`.
         notes: For the reader of the result, in sentences.
+        guarantees: Of ledgers, each with `target`, `finality`, `faults` and `durable`.
     """
 
     groups: Sequence[StepGroup]
     settings: Mapping[str, Any]
     targets: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default=())
+    guarantees: Sequence[Mapping[str, Any]] = field(default=())
 
 
 class PartCommand(Protocol):

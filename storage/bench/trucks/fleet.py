@@ -34,6 +34,7 @@ from contracts.records.reading import (
     run_of,
 )
 from contracts.sawtooth.batches import build_batch
+from storage.bench.trucks.signed import serialised
 
 DEVICES: Final = 20
 START_MS: Final = 1_790_000_000_000
@@ -79,8 +80,12 @@ class Load:
         return self.devices
 
     def batches(self, lane: int) -> Iterator[Batch]:
-        """See `SignedLoad.batches`."""
+        """Yield the signed batches of one truck."""
         return Truck(self, lane).batches()
+
+    def wires(self, lane: int) -> Iterator[tuple[str, bytes]]:
+        """See `SignedLoad.wires`."""
+        return serialised(self.batches(lane))
 
 
 def key(name: str) -> Signer:
@@ -142,7 +147,7 @@ class Truck:
         """Yield the trip's readings in signed batches, each linked to the one before it."""
         before = self.start.header_signature
         group: list[Transaction] = []
-        for action in self._actions():
+        for action in self.actions():
             # Only the first of a batch names its predecessor, as in device/chain/writer.py.
             dependencies = () if group else (before,)
             group.append(
@@ -155,7 +160,8 @@ class Truck:
         if group:
             yield build_batch(self.signer, group)
 
-    def _actions(self) -> Iterator[Action]:
+    def actions(self) -> Iterator[Action]:
+        """Yield the action of each transaction: a reading, or a run of them."""
         records = self._records()
         while some := list(islice(records, self._load.per_transaction)):
             yield some[0] if self._load.per_transaction == 1 else run_of(some)

@@ -10,9 +10,9 @@ import os
 import signal
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
@@ -28,7 +28,7 @@ _PR_SET_PDEATHSIG: Final = 1
 """Source: prctl(2)."""
 _LENGTH: Final = struct.Struct(">I")
 _SOURCES: Final = (address, payload, payload_pb2)
-"""A change of these modules, or of the module of a load, changes the signed bytes."""
+"""A change of these modules, or of a load's own ones, changes the signed bytes."""
 
 
 class SignedLoad(Protocol):
@@ -46,9 +46,15 @@ class SignedLoad(Protocol):
         """Return the number of lanes; each is submitted in order."""
         ...
 
-    def batches(self, lane: int) -> Iterator[Batch]:
-        """Yield the batches of one lane, the same each time."""
+    def wires(self, lane: int) -> Iterator[tuple[str, bytes]]:
+        """Yield id, ID_HEX characters, and bytes of each batch of a lane, the same each time."""
         ...
+
+
+def serialised(batches: Iterable[Batch]) -> Iterator[tuple[str, bytes]]:
+    """Yield id and bytes of batches of Sawtooth's."""
+    for batch in batches:
+        yield batch.header_signature, batch.SerializeToString()
 
 
 def signed(load: SignedLoad, directory: Path, progress: Callable[[int, int], None]) -> list[Path]:
@@ -109,15 +115,25 @@ def _die_with_parent() -> None:
 def _sign(load: SignedLoad, number: int, path: Path) -> None:
     temporary = path.with_suffix(".new")
     with temporary.open("wb") as file:
-        for batch in load.batches(number):
-            wire = batch.SerializeToString()
-            file.write(_LENGTH.pack(len(wire)) + batch.header_signature.encode("ascii") + wire)
+        for name, wire in load.wires(number):
+            file.write(_LENGTH.pack(len(wire)) + name.encode("ascii") + wire)
     temporary.replace(path)
 
 
 def _version(load: SignedLoad) -> str:
     """Return a name for the bytes that this code signs for `load`."""
     digest = hashlib.sha256(json.dumps(asdict(load), sort_keys=True).encode())
-    for module in (*_SOURCES, sys.modules[type(load).__module__]):
+    own = sorted(_modules(load))
+    for module in (*_SOURCES, *(sys.modules[name] for name in own)):
         digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()[:12]
+
+
+def _modules(load: object) -> set[str]:
+    """Return the modules of a load, and of the loads in it."""
+    found = {type(load).__module__}
+    if is_dataclass(load):
+        for each in fields(load):
+            inner = getattr(load, each.name)
+            found |= _modules(inner) if is_dataclass(inner) else set()
+    return found

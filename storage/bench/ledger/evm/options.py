@@ -1,0 +1,92 @@
+"""The options of `wayseal-bench ledger` for EVMs, and the targets that they name."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Final
+
+from contracts.errors import RejectedError
+from storage.bench.ledger.ledgers import LedgerTarget
+from storage.bench.ledger.sawtooths import named_url
+from storage.bench.run.part import Setup
+
+PROGRAMS: Final = ("anvil", "geth")
+NOTE: Final = (
+    "On an EVM a reading is a call of the benchmark's contract with paper 002's fields (order, "
+    "batch, product, quantity, digest): the reading itself stays off the chain, and no rule looks "
+    "at it. A batch is a group of transactions of one account, sent in one request; unlike a "
+    "batch of Sawtooth's it is not all or nothing. It is committed when each of its transactions "
+    "has a receipt with status 1."
+)
+ALONE: Final = (
+    "anvil and geth run as one node without consensus, for development: their rates are those of "
+    "execution and of the JSON-RPC, and nothing agrees on their blocks."
+)
+
+
+def add_options(group: argparse._ArgumentGroup) -> None:
+    """Add the options."""
+    add = group.add_argument
+    add(
+        "--evm", type=named_url, action="append", default=[], metavar="NAME=URL",
+        help="JSON-RPC of an EVM for tests; needs the extra evm; transactions stay on it",
+    )  # fmt: skip
+    add(
+        "--evm-key", type=_named, action="append", default=[], metavar="NAME=FILE",
+        help="private key, 64 hex digits, of an account that pays; default: one of the node's",
+    )  # fmt: skip
+    add(
+        "--evm-contract", type=_named, action="append", default=[],
+        metavar="NAME=ADDRESS",
+        help="where the benchmark's contract already is; default: each run creates it",
+    )  # fmt: skip
+    add(
+        "--evm-chain", type=_named, action="append", default=[], metavar="NAME=ID",
+        help="id that the chain there must have",
+    )  # fmt: skip
+    add(
+        "--evm-node", choices=PROGRAMS, action="append", default=[],
+        help="also a node of this program of our own, without consensus; geth on each target",
+    )  # fmt: skip
+
+
+def evms(options: argparse.Namespace, setup: Setup) -> Iterator[LedgerTarget]:
+    """Yield the targets that the options name; a contract is created where none is given.
+
+    Raises:
+        RejectedError: An option makes no sense, a library or program is missing, the server is no
+            EVM, or the chain refuses.
+        UnavailableError: A node does not answer.
+    """
+    names = {name for name, _ in options.evm}
+    for option in ("key", "contract", "chain"):
+        for name, _ in getattr(options, f"evm_{option}"):
+            if name not in names:
+                raise RejectedError(f"--evm-{option}: expected a name of --evm, got {name!r}")
+    if not options.evm and not options.evm_node:
+        return
+    try:
+        from storage.bench.ledger.evm import preparing  # noqa: PLC0415  # needs the extra evm
+    except ModuleNotFoundError as error:
+        raise RejectedError(
+            f"{error.name} is not installed: an EVM needs the extra evm; in a checkout, "
+            "scripts/install bench-ledgers installs it"
+        ) from error
+    for name, url in options.evm:
+        yield preparing.network(
+            name,
+            url,
+            setup.seed,
+            key_file=dict(options.evm_key).get(name),
+            contract=dict(options.evm_contract).get(name),
+            chain_id=dict(options.evm_chain).get(name),
+        )
+    for program in dict.fromkeys(options.evm_node):
+        yield from preparing.nodes(program, setup.volumes)
+
+
+def _named(text: str) -> tuple[str, str]:
+    """Read NAME=WORD, for argparse."""
+    name, _, word = text.partition("=")
+    if not name or not word:
+        raise argparse.ArgumentTypeError(f"expected NAME=WORD, got {text!r}")
+    return name, word

@@ -1,0 +1,63 @@
+"""What an EVM has committed, read back from its blocks."""
+
+import asyncio
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.bench.ledger.evm.driver import BLOCKS_MAX
+from storage.bench.ledger.evm.jsonrpc import JsonRpc
+from storage.bench.ledger.evm.receipts import receipts_of
+from storage.bench.ledger.evm.wire import parts
+from storage.bench.trucks.signed import read_signed
+
+
+@dataclass(frozen=True, slots=True)
+class EvmReader:
+    """Implements `LedgerReader` for an EVM's JSON-RPC.
+
+    Attributes:
+        url: Of the node.
+    """
+
+    url: str
+
+    def head(self) -> int:
+        """See `LedgerReader.head`."""
+        return asyncio.run(self._head())
+
+    def committed(self, first: int, batch_ids: Collection[str], files: Sequence[Path]) -> int:
+        """See `LedgerReader.committed`; a reverted transaction does not count."""
+        wanted = {
+            each.digest
+            for path in files
+            for name, wire in read_signed(path)
+            if name in batch_ids
+            for each in parts(wire)
+        }
+        return asyncio.run(self._count(first, wanted))
+
+    def parts(self, wire: bytes) -> Iterator[tuple[str, int]]:
+        """See `LedgerReader.parts`."""
+        for each in parts(wire):
+            yield each.digest.hex(), len(each.raw)
+
+    async def _head(self) -> int:
+        rpc = await JsonRpc.open(self.url)
+        try:
+            return int(await rpc.call("eth_blockNumber"), 16)
+        finally:
+            rpc.close()
+
+    async def _count(self, first: int, wanted: Collection[bytes]) -> int:
+        rpc = await JsonRpc.open(self.url)
+        try:
+            head = int(await rpc.call("eth_blockNumber"), 16)
+            found = 0
+            for at in range(first, head + 1, BLOCKS_MAX):
+                numbers = range(at, min(at + BLOCKS_MAX, head + 1))
+                for receipts in await receipts_of(rpc, numbers, wanted):
+                    found += sum(each.succeeded and each.digest in wanted for each in receipts)
+            return found
+        finally:
+            rpc.close()

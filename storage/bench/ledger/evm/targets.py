@@ -1,0 +1,195 @@
+"""EVMs as targets: a chain at a URL, or a node of our own for each load."""
+
+import asyncio
+import hashlib
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from storage.bench.ledger.consensus import Consensus
+from storage.bench.ledger.evm.chain import DEPLOY_GAS, Chain, Agreement
+from storage.bench.ledger.evm.driver import commit
+from storage.bench.ledger.evm.nodes import ANVIL_BLOCK_S, CHAIN_IDS, running
+from storage.bench.ledger.evm.reader import EvmReader
+from storage.bench.ledger.evm.signing import EvmLoad, Terms, address_of, address_of_first
+from storage.bench.ledger.guarantees import Guarantee
+from storage.bench.ledger.ledgers import NODE, Ledger, Pacing
+from storage.bench.ledger.workloads import BatchLoad
+from storage.bench.run.volumetarget import VolumeTarget
+from storage.bench.trucks.signed import SignedLoad
+
+ENGINE: Final = "evm"
+"""Name of the driver, and kind of the targets."""
+OWN_PRICE: Final = 10**12
+"""Wei for a unit of gas on nodes of our own: no load makes their price rise so far."""
+_NOT_SEEN: Final = "Not known here: as its operator says."
+ALONE: Final = "None: one node without consensus, for development."
+
+
+@dataclass(frozen=True, slots=True)
+class EvmNetwork:
+    """An existing EVM; its processes are not watched.
+
+    Attributes:
+        name: Of the target.
+        url: Its JSON-RPC.
+        client: What the node calls itself.
+        terms: Of transactions there; our contract is deployed.
+        payer: Private key of an account that pays; None for an account of the node's own.
+        validators: Who agrees on blocks; None if the node does not tell.
+    """
+
+    name: str
+    url: str
+    client: str
+    terms: Terms
+    payer: bytes | None
+    validators: Agreement | None
+
+    @property
+    def lasting(self) -> bool:
+        """See `LedgerTarget.lasting`."""
+        return True
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """See `LedgerTarget.described`."""
+        known = self.validators
+        return {
+            "name": self.name,
+            "kind": ENGINE,
+            "interface": "unknown",
+            "url": self.url,
+            "client": self.client,
+            "chain_id": self.terms.chain_id,
+            "contract": self.terms.contract,
+            "gas_price_wei": self.terms.gas_price,
+            **({"consensus": known.consensus, "validators": known.count} if known else {}),
+        }
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """See `LedgerTarget.guarantee`."""
+        durable = "As its nodes are set up: not visible from here."
+        if self.validators is not None:
+            return Guarantee(
+                f"With its block ({self.validators.consensus}), by the protocol.",
+                f"{(self.validators.count - 1) // 3} of {self.validators.count} validators may "
+                "stop or lie.",
+                durable,
+            )
+        return Guarantee(_NOT_SEEN, _NOT_SEEN, durable)
+
+    def translated(self, load: BatchLoad) -> SignedLoad:
+        """See `LedgerTarget.translated`."""
+        return EvmLoad(load, self.terms)
+
+    @contextmanager
+    def opened(self, load: BatchLoad, pacing: Pacing | None) -> Iterator[Ledger]:
+        """See `LedgerTarget.opened`; a chain is not paced."""
+        del pacing
+        with closing(Chain.open(self.url)) as chain:
+            yield ready(chain, EvmLoad(load, self.terms), self.payer, {})
+
+
+@dataclass(frozen=True, slots=True)
+class EvmNode:
+    """A node of our own in its mode for development, with a fresh chain for each load.
+
+    Attributes:
+        program: `anvil` or `geth`.
+        version: As the program says.
+        volume: Holds the chain of geth; anvil keeps it in memory, and has None.
+    """
+
+    program: str
+    version: str
+    volume: VolumeTarget | None
+
+    @property
+    def name(self) -> str:
+        """See `LedgerTarget.name`."""
+        return self.program if self.volume is None else f"{self.volume.name}-{self.program}"
+
+    @property
+    def lasting(self) -> bool:
+        """See `LedgerTarget.lasting`."""
+        return False
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """See `LedgerTarget.described`."""
+        where = {"interface": "memory"} if self.volume is None else self.volume.described
+        return {
+            **where,
+            "name": self.name,
+            "kind": ENGINE,
+            "client": f"{self.program} {self.version}",
+            "consensus": "none: one node for development",
+            **({"block_interval_s": ANVIL_BLOCK_S} if self.volume is None else {}),
+        }
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """See `LedgerTarget.guarantee`."""
+        return Guarantee(
+            "With its block, which one node makes.",
+            ALONE,
+            "Never: anvil keeps the chain in memory."
+            if self.volume is None
+            else "After it counts: geth does not wait for the disk; a crash may lose new blocks.",
+        )
+
+    def translated(self, load: BatchLoad) -> SignedLoad:
+        """See `LedgerTarget.translated`."""
+        return EvmLoad(load, self._terms)
+
+    @contextmanager
+    def opened(self, load: BatchLoad, pacing: Pacing | None) -> Iterator[Ledger]:
+        """See `LedgerTarget.opened`; a node for development is not paced."""
+        del pacing
+        directory = None if self.volume is None else self.volume.work / "ledger"
+        if directory is not None:
+            shutil.rmtree(directory, ignore_errors=True)
+        try:
+            with (
+                running(self.program, directory) as service,
+                closing(Chain.open(service.addresses["rest"])) as chain,
+            ):
+                create(chain, _CREATOR, None, OWN_PRICE)
+                mine = EvmLoad(load, self._terms)
+                yield ready(chain, mine, None, {NODE: service.pid})
+        finally:
+            if directory is not None:
+                shutil.rmtree(directory, ignore_errors=True)
+
+    @property
+    def _terms(self) -> Terms:
+        address = address_of_first(address_of(_CREATOR))
+        return Terms(CHAIN_IDS[self.program], OWN_PRICE, address)
+
+
+_CREATOR: Final = hashlib.sha256(b"wayseal bench evm creator").digest()
+"""Creates the contract on chains of our own, always at the same address."""
+
+
+def create(chain: Chain, creator: bytes, payer: bytes | None, gas_price: int) -> str:
+    """Pay a new account and let it create our contract; return the contract's address."""
+    chain.pay(payer, {address_of(creator): DEPLOY_GAS * gas_price})
+    return chain.deploy(creator, gas_price)
+
+
+def ready(chain: Chain, load: EvmLoad, payer: bytes | None, processes: Mapping[str, int]) -> Ledger:
+    """Pay the accounts of a load and commit what it needs; return the ledger.
+
+    Raises:
+        RejectedError: Our contract is not there, or the payer has too little.
+        UnavailableError: The chain does not answer.
+    """
+    chain.check_contract(load.terms.contract)
+    chain.pay(payer, load.costs())
+    asyncio.run(commit(chain.url, load.filling()))
+    consensus = Consensus(ENGINE, 0, 0.0)
+    return Ledger(chain.url, processes, consensus, None, EvmReader(chain.url), ENGINE)

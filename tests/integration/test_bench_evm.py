@@ -1,0 +1,117 @@
+"""An EVM as a target of `wayseal-bench ledger`: real anvil, and geth where it is."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import RejectedError, UnavailableError
+from storage.bench.ledger.evm.chain import Chain
+from storage.bench.ledger.evm.driver import commit
+from storage.bench.ledger.evm.nodes import running
+from storage.bench.ledger.evm.preparing import network, nodes
+from storage.bench.ledger.evm.signing import Invocation, address_of, invocation, signed
+from storage.bench.ledger.evm.wire import group
+from storage.bench.ledger.family import CREATE, Call
+from storage.bench.ledger.family import address_of as place_of
+from storage.bench.ledger.modes import Choices, Measurement
+from storage.bench.ledger.timeline import CSV
+from storage.bench.ledger.workloads import BEP_23, KEY_VALUE, READINGS, SMALL_BANK, LedgerWorkload
+from storage.bench.run.flags import Flag
+from storage.bench.run.outcome import Outcome
+from storage.bench.run.plan import Place
+from storage.bench.run.volumetarget import volume_targets
+from support.bench.evm import need_anvil
+
+pytestmark = pytest.mark.integration
+
+
+def choices(directory: Path) -> Choices:
+    return Choices(
+        rate_per_s=50.0, open_s=0.4, scale=1, latency_s=20.0, latency_percent=95.0, probes=2,
+        probe_s=0.5, writes=0.5, sample_s=0.1, seed=3, signed=directory / "signed",
+    )  # fmt: skip
+
+
+def values(outcome: Outcome) -> dict[str, float]:
+    return {each.metric.name: each.value for each in outcome.observations}
+
+
+def flags(outcome: Outcome) -> set[Flag]:
+    return {raised.flag for each in outcome.observations for raised in each.flags}
+
+
+@pytest.fixture(scope="module")
+def anvil() -> Iterator[str]:
+    """Return the URL of somebody else's EVM."""
+    need_anvil()
+    with running("anvil", None) as service:
+        yield service.addresses["rest"]
+
+
+@pytest.mark.parametrize("workload", [READINGS, KEY_VALUE, SMALL_BANK], ids=lambda each: each.name)
+def test_a_load_is_committed_at_a_url_again_and_again(
+    tmp_path: Path, anvil: str, workload: LedgerWorkload
+) -> None:
+    lab = network("lab", anvil, len(workload.name), chain_id="31337")
+    few = replace(workload, flat_out=1_000, lanes=2, records=min(workload.records, 5))
+    for seed in (1, 2):  # what is committed there stays: each load is a new one
+        bench = Measurement(few, lab, choices(tmp_path))
+        outcome = bench.flat_out(Place(tmp_path / str(seed), seed))
+        assert Flag.INVALID not in flags(outcome)  # as many in the blocks as the receipts said
+        assert outcome.work.transactions == 100  # a network at a URL gets a tenth
+        assert "node-cpu-share" not in values(outcome)
+
+
+def test_a_contract_that_is_there_is_used_again(anvil: str) -> None:
+    made = network("lab", anvil, 77)
+    again = network("lab", anvil, 78, contract=made.terms.contract.lower())
+    assert again.terms.contract == made.terms.contract
+    assert "anvil" in again.described["client"]
+    with pytest.raises(RejectedError, match="got no contract"):
+        network("lab", anvil, 79, contract="0x" + "12" * 20)
+
+
+def test_the_contract_refuses_in_words(anvil: str) -> None:
+    lab = network("lab", anvil, 80)
+    keys = [bytes([number]) * 32 for number in (1, 2, 3)]
+    with closing(Chain.open(anvil)) as chain:
+        chain.pay(None, {address_of(each): 10**18 for each in keys})
+    write, other = (
+        invocation(Call(CREATE, (place_of(name),), b"x" * 500), pays=False)
+        for name in ("once", "other")
+    )
+    first, second, third = (
+        group(signed(key, [call], lab.terms))[1]
+        for key, call in zip(keys, (write, write, Invocation(other.data)), strict=True)
+    )
+    asyncio.run(commit(anvil, [first]))
+    with pytest.raises(UnavailableError, match=r"reverted: .*expected a new key, it exists"):
+        asyncio.run(commit(anvil, [second]))
+    with pytest.raises(UnavailableError, match=r"out of gas: \d+ units were allowed"):
+        asyncio.run(commit(anvil, [third]))
+
+
+@pytest.mark.parametrize("program", ["anvil", "geth"])
+def test_a_node_of_our_own_commits_and_goes(tmp_path: Path, program: str) -> None:
+    if program == "anvil":
+        need_anvil()
+    elif shutil.which("geth") is None:
+        pytest.skip("geth is not in the PATH")
+    (tmp_path / "volume").mkdir()
+    with volume_targets([("a", tmp_path / "volume")]) as volumes:
+        (target,) = nodes(program, volumes)
+        assert target.name == {"anvil": "anvil", "geth": "a-geth"}[program]
+        assert "without consensus" in target.guarantee.faults
+        outcome = Measurement(BEP_23, target, choices(tmp_path)).open_loop(Place(tmp_path, 1))
+        (volume,) = volumes
+        assert list(volume.work.iterdir()) == [volume.work / "made-by-wayseal-bench"]
+    assert Flag.INVALID not in flags(outcome)
+    assert values(outcome)["node-cpu-per-transaction"] > 0
+    lines = outcome.attachments[CSV].decode().splitlines()
+    assert len(lines) == 21
+    assert {line.split(",")[1] for line in lines[1:]} == {"765"}
