@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from storage.bench.ledger.consensus import Consensus
-from storage.bench.ledger.evm.chain import DEPLOY_GAS, Chain, Agreement
+from storage.bench.ledger.evm.chain import DEPLOY_GAS, Agreement, Chain
 from storage.bench.ledger.evm.driver import commit
 from storage.bench.ledger.evm.nodes import ANVIL_BLOCK_S, CHAIN_IDS, running
 from storage.bench.ledger.evm.reader import EvmReader
