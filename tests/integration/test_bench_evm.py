@@ -20,7 +20,14 @@ from storage.bench.ledger.family import CREATE, Call
 from storage.bench.ledger.family import address_of as place_of
 from storage.bench.ledger.modes import Choices, Measurement
 from storage.bench.ledger.timeline import CSV
-from storage.bench.ledger.workloads import BEP_23, KEY_VALUE, READINGS, SMALL_BANK, LedgerWorkload
+from storage.bench.ledger.workloads import (
+    BEP_23,
+    DEPENDENT,
+    DO_NOTHING,
+    KEY_VALUE,
+    READINGS,
+    LedgerWorkload,
+)
 from storage.bench.run.flags import Flag
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place
@@ -53,7 +60,9 @@ def anvil() -> Iterator[str]:
         yield service.addresses["rest"]
 
 
-@pytest.mark.parametrize("workload", [READINGS, KEY_VALUE, SMALL_BANK], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "workload", [READINGS, KEY_VALUE, DEPENDENT, DO_NOTHING], ids=lambda each: each.name
+)
 def test_a_load_is_committed_at_a_url_again_and_again(
     tmp_path: Path, anvil: str, workload: LedgerWorkload
 ) -> None:

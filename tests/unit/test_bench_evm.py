@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eth_account import Account
 
 from contracts.errors import RejectedError, UnavailableError
 from storage.bench.ledger import evm
@@ -31,7 +31,15 @@ from storage.bench.ledger.evm.wire import Sent, group, group_id, parts
 from storage.bench.ledger.family import PUT, Call
 from storage.bench.ledger.family import address_of as place_of
 from storage.bench.ledger.papers import PaperLoad
-from storage.bench.ledger.workloads import BEP_23, READINGS, RUNS, SMALL_BANK, LedgerWorkload
+from storage.bench.ledger.workloads import (
+    BEP_23,
+    DEPENDENT,
+    DO_NOTHING,
+    READINGS,
+    RUNS,
+    SMALL_BANK,
+    LedgerWorkload,
+)
 from support.bench.evm import Answer, Refused, answering, served
 from support.bench.stages import setup_on
 
@@ -43,22 +51,29 @@ def sent(number: int, nonce: int = 0) -> Sent:
     return Sent(bytes([number]) * 32, SENDER, nonce, bytes([number]) * 9)
 
 
-@pytest.mark.parametrize("workload", [READINGS, RUNS, SMALL_BANK])
+@pytest.mark.parametrize("workload", [READINGS, RUNS, SMALL_BANK, DEPENDENT, DO_NOTHING])
 def test_a_load_is_signed_by_new_accounts_in_order(workload: LedgerWorkload) -> None:
     load = EvmLoad(workload.load("-x", 2, 0.5, 1, 1), TERMS)
+    account = importlib.import_module("eth_account").Account
     groups = list(load.wires(3))
     assert groups == list(load.wires(3))  # the same each time
     found = [each for _, wire in groups for each in parts(wire)]
     assert [each.nonce for each in found] == list(range(2 * workload.per_batch))
     assert len({each.digest for each in found}) == len(found)
     (sender,) = {each.sender for each in found}
-    assert Account.recover_transaction(found[1].raw).lower() == f"0x{sender.hex()}"
+    assert account.recover_transaction(found[1].raw).lower() == f"0x{sender.hex()}"
     others = {
         each.sender for lane in (0, 1) for _, wire in load.wires(lane) for each in parts(wire)
     }
     assert len(others | {sender}) == 3
     paid = {address.lower(): wei for address, wei in load.costs().items()}
     assert paid[f"0x{sender.hex()}"] > 0
+
+
+def test_the_libraries_leave_the_depth_of_recursion_alone() -> None:
+    """Deeply nested JSON is to be an error; it ended the process that had imported web3."""
+    assert Chain.__module__ in sys.modules
+    assert sys.getrecursionlimit() < 10_000
 
 
 def test_each_reading_has_its_own_digest() -> None:

@@ -5,6 +5,7 @@ import csv
 import io
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from storage.bench.ledger.reader import SawtoothReader
 from storage.bench.ledger.sawtoothrest import SawtoothRest
 from storage.bench.ledger.timeline import CSV_COLUMNS, Timeline
 from storage.bench.ledger.watch import watching
+from storage.bench.ledger.workloads import DEPENDENT, DO_NOTHING, INDEPENDENT, LedgerWorkload
 from storage.bench.run.flags import Flag
 from storage.bench.servers.checkpoint import node
 from storage.bench.trucks.fleet import Load, departures, network
@@ -254,6 +256,34 @@ def test_the_same_seed_signs_the_same_and_another_does_not() -> None:
     ]
     assert made[0] == made[1]
     assert made[0] != made[2]
+
+
+def calls_of(workload: LedgerWorkload) -> list[list[Call]]:
+    load = workload.load("", 2, 0.5, 1, 1)
+    assert isinstance(load, PaperLoad)
+    return [list(load.calls(lane)) for lane in range(workload.lanes)]
+
+
+def test_dependent_payments_share_an_account_and_independent_ones_none() -> None:
+    dependent = [call for lane in calls_of(DEPENDENT) for call in lane]
+    assert len({call.addresses[0] for call in dependent}) == 1
+    touched = [place for lane in calls_of(INDEPENDENT) for call in lane for place in call.addresses]
+    assert len(set(touched)) == INDEPENDENT.records == 400  # 400 payments in turn among 200 pairs
+    turn = [call for lane in calls_of(INDEPENDENT) for call in lane[:10]]
+    places = [place for call in turn for place in call.addresses]
+    assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize("workload", [DEPENDENT, INDEPENDENT, DO_NOTHING], ids=lambda w: w.name)
+def test_the_rules_take_papers_001_and_003_too(workload: LedgerWorkload) -> None:
+    state: dict[str, bytes | None] = {}
+    made = replace(workload, lanes=2).load("", 1, 0.5, 1, 1)
+    assert isinstance(made, PaperLoad)
+    for batch in [*made.filling(), *made.batches(0)]:
+        result = execute(verify_batch(batch), {FAMILY: apply}, state.get)
+        assert isinstance(result, Execution), result
+        state |= result.changes
+    assert len(state) == workload.records
 
 
 @pytest.mark.parametrize("pays", [False, True])

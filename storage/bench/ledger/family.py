@@ -23,9 +23,13 @@ CREATE: Final = b"c"
 PUT: Final = b"p"
 GET: Final = b"g"
 """A read that the ledger orders among the writes; invalid if the key is missing."""
+NOTHING: Final = b"n"
+"""Neither read nor write: what ordering and storing a transaction costs by itself."""
 PAY: Final = b"t"
 """Move money between two accounts; invalid if the payer has too little."""
 _ADDRESS: Final = struct.Struct("35s")
+_ADDRESSES: Final = {CREATE: 1, PUT: 1, GET: 1, PAY: 2, NOTHING: 0}
+"""How many of them a call has, by its verb."""
 _AMOUNT: Final = struct.Struct(">Q")
 
 
@@ -39,8 +43,8 @@ class Call:
     """The call in one transaction.
 
     Attributes:
-        verb: CREATE, PUT, GET or PAY.
-        addresses: One; for PAY two, payer and payee.
+        verb: CREATE, PUT, GET, PAY or NOTHING.
+        addresses: One; for PAY two, payer and payee; for NOTHING none.
         argument: The value of a write; the amount of a payment.
     """
 
@@ -71,9 +75,10 @@ class Call:
         Raises:
             InvalidTransactionError: The payload is malformed.
         """
-        verb, count = payload[:1], 2 if payload[:1] == PAY else 1
-        rest = 1 + count * _ADDRESS.size
-        if verb not in {CREATE, PUT, GET, PAY} or len(payload) < rest:
+        verb = payload[:1]
+        rest = 1 + _ADDRESSES.get(verb, 0) * _ADDRESS.size
+        full = verb == NOTHING and len(payload) > rest
+        if verb not in _ADDRESSES or len(payload) < rest or full:
             raise InvalidTransactionError(
                 f"expected a call of family {FAMILY.name}, got {payload[:80]!r}"
             )
@@ -93,6 +98,8 @@ def apply(_: "TransactionHeader", payload: bytes, __: str, context: Context) -> 
         InvalidTransactionError: The rules refuse it.
     """
     call = Call.parse(payload)
+    if call.verb == NOTHING:
+        return
     found = context.get(call.addresses[0])
     if call.verb == CREATE and found is not None:
         raise InvalidTransactionError(f"expected a new key, {call.addresses[0]} exists")

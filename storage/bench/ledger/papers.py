@@ -1,8 +1,9 @@
-"""The papers' workloads, signed: key-value, payments, and transactions of 765 bytes."""
+"""The papers' workloads, signed: key-value, payments, nothing, and transactions of 765 bytes."""
 
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from contracts.keys import Signer
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
 from contracts.sawtooth.batches import build_batch, build_transaction
-from storage.bench.ledger.family import CREATE, FAMILY, GET, PUT, Call, address_of, balance
+from storage.bench.ledger.family import CREATE, FAMILY, GET, NOTHING, PUT, Call, address_of, balance
 from storage.bench.trucks.fleet import key
 from storage.bench.trucks.signed import serialised
 
@@ -22,6 +23,19 @@ BALANCE: Final = 1_000_000_000
 """First balance of each account: more than all payments together."""
 FILL_PER_BATCH: Final = 20
 """Records of one batch before the clock runs."""
+
+
+class Pattern(StrEnum):
+    """Which records the calls of a load touch."""
+
+    CHANCE = "chance"
+    """Any, each as likely. Source: papers 000 and 003."""
+    ONE = "one"
+    """Payments from the first account: each depends on the one before. Source: papers 003, 5.1."""
+    APART = "apart"
+    """Payments between pairs that come again only after all others: none depends on another."""
+    NONE = "none"
+    """Calls that do nothing. Source: papers 000, section 3, Blockbench's Donothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +51,7 @@ class PaperLoad:
         writes: Share of the transactions that write, 0 to 1; the others read.
         pays: Whether a write is a payment.
         seed: Of keys and values.
+        pattern: Which records are touched.
     """
 
     name: str
@@ -47,6 +62,7 @@ class PaperLoad:
     writes: float
     pays: bool
     seed: int
+    pattern: Pattern = Pattern.CHANCE
 
     def batches(self, lane: int) -> Iterator[Batch]:
         """Yield the signed batches of one lane."""
@@ -80,8 +96,17 @@ class PaperLoad:
         )
         return (Call(PUT, (self._place(n),), value) for n, value in enumerate(values))
 
+    @property
+    def creates(self) -> bool:
+        """Say whether each transaction creates a record."""
+        return not self.records and self.pattern is not Pattern.NONE
+
     def _call(self, lane: int, number: int, chance: random.Random) -> Call:
-        if not self.records:
+        if self.pattern is Pattern.NONE:
+            return Call(NOTHING, ())
+        if self.pattern in _PAYING:
+            return self._payment(number * self.lanes + lane)
+        if self.creates:
             return self._create(lane, number, chance)
         place = self._place(chance.randrange(self.records))
         if chance.random() >= self.writes:
@@ -90,6 +115,13 @@ class PaperLoad:
             return Call(PUT, (place,), chance.randbytes(VALUE_BYTES))
         others = (self._place(chance.randrange(self.records)) for _ in iter(int, 1))
         return Call.pay(place, next(other for other in others if other != place), 1)
+
+    def _payment(self, turn: int) -> Call:
+        """Return the payment of one turn of all lanes together; see `Pattern`."""
+        if self.pattern is Pattern.ONE:
+            return Call.pay(self._place(0), self._place(1 + turn % (self.records - 1)), 1)
+        pair = turn % (self.records // 2)
+        return Call.pay(self._place(2 * pair), self._place(2 * pair + 1), 1)
 
     def _create(self, lane: int, number: int, chance: random.Random) -> Call:
         """Return a call whose transaction has the size of BEP-23."""
@@ -101,6 +133,9 @@ class PaperLoad:
 
     def _chance(self, lane: int) -> random.Random:
         return random.Random(f"{self.seed} {self.name} {lane}")  # noqa: S311 - to be repeated
+
+
+_PAYING: Final = (Pattern.ONE, Pattern.APART)
 
 
 @lru_cache

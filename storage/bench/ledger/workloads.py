@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from contracts.proto.sawtooth_pb2 import Batch
-from storage.bench.ledger.papers import PaperLoad
+from storage.bench.ledger.papers import PaperLoad, Pattern
 from storage.bench.trucks.fleet import Load, departures, network
 
 BatchLoad = Load | PaperLoad
@@ -28,6 +28,7 @@ class LedgerWorkload:
         records: Keys or accounts that exist before a quick run; see `PaperLoad.records`.
         pays: See `PaperLoad.pays`.
         lanes: Trucks, or clients, that submit at once.
+        pattern: See `PaperLoad.pattern`.
     """
 
     name: str
@@ -37,6 +38,7 @@ class LedgerWorkload:
     records: int = 0
     pays: bool = False
     lanes: int = LANES
+    pattern: Pattern = Pattern.CHANCE
 
     def batches(self, transactions: float) -> int:
         """Return the number of batches of each lane for at least so many transactions."""
@@ -56,7 +58,15 @@ class LedgerWorkload:
         if self.readings:
             return Load(name, self.lanes, count * self.readings, self.readings, self.per_batch)
         return PaperLoad(
-            name, self.lanes, count, self.per_batch, self.records * scale, writes, self.pays, seed
+            name,
+            self.lanes,
+            count,
+            self.per_batch,
+            self.records * scale,
+            writes,
+            self.pays,
+            seed,
+            self.pattern,
         )
 
 
@@ -65,10 +75,19 @@ RUNS: Final = LedgerWorkload("reading-runs", 10, PER_RUN, 200)
 SINGLES: Final = LedgerWorkload("single-readings", 1, 1, 500)
 KEY_VALUE: Final = LedgerWorkload("key-value", 10, 0, 200, records=50)
 SMALL_BANK: Final = LedgerWorkload("small-bank", 10, 0, 200, records=50, pays=True)
+DEPENDENT: Final = LedgerWorkload(
+    "dependent-payments", 10, 0, 200, records=20, pays=True, pattern=Pattern.ONE
+)
+INDEPENDENT: Final = LedgerWorkload(
+    "independent-payments", 10, 0, 200, records=400, pays=True, pattern=Pattern.APART
+)
+DO_NOTHING: Final = LedgerWorkload("do-nothing", 10, 0, 200, pattern=Pattern.NONE)
 BEP_23: Final = LedgerWorkload("bep-23", 1, 0, 100)
 POET: Final = LedgerWorkload("poet-readings", 1, 1, 0, lanes=1)
 """Readings of one truck, all submitted at once: the pacing decides when they are committed."""
-WORKLOADS: Final = (READINGS, RUNS, SINGLES, KEY_VALUE, SMALL_BANK, BEP_23)
+WORKLOADS: Final = (
+    READINGS, RUNS, SINGLES, KEY_VALUE, SMALL_BANK, DEPENDENT, INDEPENDENT, DO_NOTHING, BEP_23,
+)  # fmt: skip
 
 
 def before(load: BatchLoad, *, known: bool) -> Sequence[Batch]:

@@ -18,8 +18,8 @@ from eth_utils.crypto import keccak
 
 from contracts.actions.payload import encode
 from storage.bench.ledger.evm.wire import Sent, group
-from storage.bench.ledger.family import CREATE, GET, PAY, PUT, Call
-from storage.bench.ledger.papers import BEP23_BYTES, FILL_PER_BATCH, VALUE_BYTES
+from storage.bench.ledger.family import CREATE, GET, NOTHING, PAY, PUT, Call
+from storage.bench.ledger.papers import BEP23_BYTES, FILL_PER_BATCH, VALUE_BYTES, PaperLoad
 from storage.bench.ledger.workloads import BatchLoad
 from storage.bench.trucks.fleet import Load, Truck
 
@@ -124,7 +124,7 @@ class EvmLoad:
 
     @property
     def _creates(self) -> bool:
-        return not isinstance(self.inner, Load) and not self.inner.records
+        return isinstance(self.inner, PaperLoad) and self.inner.creates
 
     def _most_gas(self) -> int:
         if isinstance(self.inner, Load):
@@ -198,6 +198,8 @@ def invocation(call: Call, *, pays: bool) -> Invocation:
         call: Of the family.
         pays: Records are accounts with balances.
     """
+    if call.verb == NOTHING:
+        return Invocation(_selector("nothing()"))
     first = bytes.fromhex(call.addresses[0])[-WORD:]
     amount = call.argument.rjust(WORD, b"\0")
     if call.verb == PAY:
