@@ -96,7 +96,7 @@ class Host:
 
 
 def check_role(host: Host, name: str) -> None:
-    role, place = ROLES[name], name.removesuffix("-camera").removesuffix("-clips")
+    role, place = ROLES[name], re.sub("-(camera|clips|ledgers)$", "", name)
     version = VERSION.findall((host.checkout / "pyproject.toml").read_text())[0]
     for command in role.commands:
         assert host.says(command) == f"{command} {version}"
