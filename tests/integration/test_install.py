@@ -24,6 +24,7 @@ VERSION = re.compile(r'(?m)^version = "(.*)"$')
 TOOLS = {"pip", "setuptools", "hatchling", "mypy", "pytest", "ruff", "hypothesis", "matplotlib"}
 RUN_WITH = {
     "bench": {"matplotlib", "setuptools"},
+    "bench-ledgers": {"matplotlib", "setuptools"},
     "device": {"setuptools"},
     "device-camera": {"setuptools"},
 }

@@ -12,6 +12,7 @@ from storage.bench.arguments import above_zero
 from storage.bench.ledger.evm.options import ALONE, NOTE, add_options, evms
 from storage.bench.ledger.ledgers import LedgerTarget, NodeOnVolume, Pacing, Sawtooth
 from storage.bench.ledger.modes import Choices, Measurement
+from storage.bench.ledger.pbft import steps as pbft
 from storage.bench.ledger.sawtooths import named_url, sawtooths, takes_readings
 from storage.bench.ledger.validators import MOST, Validators
 from storage.bench.ledger.workloads import (
@@ -115,6 +116,11 @@ class LedgerPart:
             help="component port of that network, where the benchmark's processor registers",
         )  # fmt: skip
         add_options(group)
+        add(
+            "--pbft", action="store_true",
+            help="also paper 001's comparison: PBFT's messages with MACs and with signatures, "
+            "batching on and off",
+        )  # fmt: skip
 
     def prepare(self, options: argparse.Namespace, setup: Setup, stack: ExitStack) -> Prepared:
         """See `PartCommand.prepare`."""
@@ -140,6 +146,9 @@ class LedgerPart:
             steps += _steps(each, chosen, choices, quick=setup.quick)
         for network in networks:
             steps += _on_network(network, chosen, choices, notes, quick=setup.quick)
+        if options.pbft:
+            steps += pbft.steps(quick=setup.quick)
+            notes.append(pbft.NOTE)
         groups = [_group("rates", steps, setup.repetitions, _expected_s(steps, choices, setup))]
         if options.pacing == "poet":
             pacing = QUICK_PACING if setup.quick else POET_PACING
@@ -164,8 +173,10 @@ class LedgerPart:
             "cometbft": options.cometbft,
             "evm": dict(options.evm),
             "evm_node": options.evm_node,
+            "pbft": options.pbft,
         }
         targets = [each.described for each in (*validators, *chains, *networks)]
+        targets += [pbft.DESCRIBED] * options.pbft
         guarantees = [each.guarantee.beside(each.name) for each in (*own, *networks)]
         return Prepared(groups, settings, targets, notes, guarantees)
 
@@ -178,6 +189,7 @@ def _check_names(options: argparse.Namespace, setup: Setup) -> None:
     volumes = [volume.name for volume in setup.volumes]
     names = [*volumes, *(name for name, _ in (*options.sawtooth, *options.evm))]
     names += [f"{volume}-cometbft-{count}" for volume in volumes for count in options.cometbft]
+    names += [pbft.TARGET] * options.pbft
     names += ["anvil"] * ("anvil" in options.evm_node)
     names += [f"{volume}-geth" for volume in volumes if "geth" in options.evm_node]
     twice = [name for at, name in enumerate(names) if name in names[:at]]
@@ -264,7 +276,7 @@ def _expected_s(steps: Sequence[Step], choices: Choices, setup: Setup) -> float:
         "search": flat_s + choices.probes * choices.probe_s,
     }
     each_s = (
-        _START_S + next(s for mode, s in takes_s.items() if step.workload.endswith(mode))
+        _START_S + next((s for mode, s in takes_s.items() if step.workload.endswith(mode)), flat_s)
         for step in steps
     )
     return setup.repetitions * sum(each_s)

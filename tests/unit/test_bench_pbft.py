@@ -1,0 +1,113 @@
+"""Paper 001's comparison: the phases of PBFT, who is believed, and real replicas."""
+
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import RejectedError
+from storage.bench.ledger.pbft.authentication import authenticator
+from storage.bench.ledger.pbft.client import signed_requests
+from storage.bench.ledger.pbft.messages import CLIENT, Authenticated, Kind, Message
+from storage.bench.ledger.pbft.protocol import Replica
+from storage.bench.ledger.pbft.steps import BATCH, REPLICAS, Variant, steps
+from storage.bench.run.plan import Place
+
+EVERYONE = (*range(REPLICAS), CLIENT)
+
+
+def delivered(
+    batch: int, count: int, seed: int, dead: Iterable[int] = ()
+) -> dict[int, list[Message]]:
+    """Deliver all messages in an order by chance; return the replies of each replica."""
+    chance, silent = random.Random(seed), set(dead)
+    replicas = [Replica(number, REPLICAS, batch) for number in range(REPLICAS)]
+    replies: dict[int, list[Message]] = {number: [] for number in range(REPLICAS)}
+    under_way: list[tuple[int, Message]] = []
+
+    def send(messages: Iterable[Message]) -> None:
+        for each in messages:
+            if each.sender in silent:
+                continue
+            if each.kind is Kind.REPLY:
+                replies[each.sender].append(each)
+            else:
+                under_way.extend((to, each) for to in range(REPLICAS) if to != each.sender)
+
+    send(replicas[0].requested(signed_requests(count, 16)))
+    while under_way:
+        to, message = under_way.pop(chance.randrange(len(under_way)))
+        send(replicas[to].received(message))
+    return replies
+
+
+@pytest.mark.parametrize("batch", [1, 7])
+@pytest.mark.parametrize("seed", range(5))
+def test_all_execute_all_in_one_order(batch: int, seed: int) -> None:
+    replies = delivered(batch, 20, seed)
+    first = [(each.sequence, each.digest) for each in replies[0]]
+    assert [number for number, _ in first] == list(range(20))
+    for own in replies.values():
+        assert [(each.sequence, each.digest) for each in own] == first
+
+
+def test_one_of_four_may_be_silent_and_two_may_not() -> None:
+    assert {len(delivered(1, 5, 1, dead=[3])[number]) for number in (0, 1, 2)} == {5}
+    assert {len(own) for own in delivered(1, 5, 1, dead=[2, 3]).values()} == {0}
+
+
+def test_a_primary_that_says_two_things_is_not_followed() -> None:
+    replica = Replica(1, REPLICAS, 1)
+    one, other = (
+        next(Replica(0, REPLICAS, 1).requested([each])) for each in signed_requests(2, 16)
+    )
+    assert [each.kind for each in replica.received(one)] == [Kind.PREPARE]
+    assert list(replica.received(other)) == []
+    forged = Message(Kind.PRE_PREPARE, 0, 2, one.digest, other.payload)
+    assert list(replica.received(forged)) == []
+    stranger = Message(Kind.PRE_PREPARE, 2, 2, other.digest, other.payload)
+    assert list(replica.received(stranger)) == []
+
+
+@pytest.mark.parametrize("kind", ["macs", "signatures"])
+def test_a_proof_holds_for_its_sender_and_its_words_alone(kind: str) -> None:
+    made = authenticator(kind, 1, EVERYONE).prove(b"words")
+    for own in (0, 2, 3, CLIENT):
+        receiver = authenticator(kind, own, EVERYONE)
+        assert receiver.holds(b"words", made, 1)
+        assert not receiver.holds(b"words", made, 2)
+        assert not receiver.holds(b"others", made, 1)
+        assert not receiver.holds(b"words", bytes(len(made)), 1)
+        assert not receiver.holds(b"words", made[:5], 1)
+        assert not receiver.holds(b"words", made, 9)
+
+
+def test_what_is_malformed_is_refused() -> None:
+    whole = signed_requests(1, 16)[0]
+    assert Authenticated.split(whole.encode() * 2) == [whole, whole]
+    for size in (1, 9, len(whole.encode()) - 1):
+        with pytest.raises(RejectedError, match="cut short"):
+            Authenticated.split(whole.encode()[:size])
+    for body in (b"", b"\x09" + bytes(60)):
+        with pytest.raises(RejectedError, match="expected a message of PBFT"):
+            Message.decode(body)
+
+
+@pytest.mark.integration
+def test_real_replicas_decide_each_request(tmp_path: Path) -> None:
+    outcome = Variant("signatures", BATCH, 30).execute(Place(tmp_path, 1))
+    found = {each.metric.name: each.value for each in outcome.observations}
+    assert outcome.work.transactions == 30
+    assert found["committed-rate"] > 0
+    assert found["primary-cpu-per-transaction"] > 0
+    assert found["response-p50"] <= found["response-p95"]
+
+
+def test_there_are_four_variants() -> None:
+    assert [each.workload for each in steps(quick=True)] == [
+        "pbft-macs-single",
+        "pbft-macs-batched",
+        "pbft-signatures-single",
+        "pbft-signatures-batched",
+    ]
