@@ -9,8 +9,8 @@ import pytest
 from contracts.errors import RejectedError
 from storage.bench.ledger.pbft.authentication import authenticator
 from storage.bench.ledger.pbft.client import signed_requests
-from storage.bench.ledger.pbft.messages import CLIENT, Authenticated, Kind, Message
-from storage.bench.ledger.pbft.protocol import Replica
+from storage.bench.ledger.pbft.messages import CLIENT, Authenticated, Message, MessageKind
+from storage.bench.ledger.pbft.protocol import OrderingReplica
 from storage.bench.ledger.pbft.steps import BATCH, REPLICAS, Variant, steps
 from storage.bench.run.plan import Place
 
@@ -22,7 +22,7 @@ def delivered(
 ) -> dict[int, list[Message]]:
     """Deliver all messages in an order by chance; return the replies of each replica."""
     chance, silent = random.Random(seed), set(dead)
-    replicas = [Replica(number, REPLICAS, batch) for number in range(REPLICAS)]
+    replicas = [OrderingReplica(number, REPLICAS, batch) for number in range(REPLICAS)]
     replies: dict[int, list[Message]] = {number: [] for number in range(REPLICAS)}
     under_way: list[tuple[int, Message]] = []
 
@@ -30,7 +30,7 @@ def delivered(
         for each in messages:
             if each.sender in silent:
                 continue
-            if each.kind is Kind.REPLY:
+            if each.kind is MessageKind.REPLY:
                 replies[each.sender].append(each)
             else:
                 under_way.extend((to, each) for to in range(REPLICAS) if to != each.sender)
@@ -58,15 +58,15 @@ def test_one_of_four_may_be_silent_and_two_may_not() -> None:
 
 
 def test_a_primary_that_says_two_things_is_not_followed() -> None:
-    replica = Replica(1, REPLICAS, 1)
+    replica = OrderingReplica(1, REPLICAS, 1)
     one, other = (
-        next(Replica(0, REPLICAS, 1).requested([each])) for each in signed_requests(2, 16)
+        next(OrderingReplica(0, REPLICAS, 1).requested([each])) for each in signed_requests(2, 16)
     )
-    assert [each.kind for each in replica.received(one)] == [Kind.PREPARE]
+    assert [each.kind for each in replica.received(one)] == [MessageKind.PREPARE]
     assert list(replica.received(other)) == []
-    forged = Message(Kind.PRE_PREPARE, 0, 2, one.digest, other.payload)
+    forged = Message(MessageKind.PRE_PREPARE, 0, 2, one.digest, other.payload)
     assert list(replica.received(forged)) == []
-    stranger = Message(Kind.PRE_PREPARE, 2, 2, other.digest, other.payload)
+    stranger = Message(MessageKind.PRE_PREPARE, 2, 2, other.digest, other.payload)
     assert list(replica.received(stranger)) == []
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from contracts.errors import UnavailableError
 from storage.bench.ledger.pbft.authentication import Authenticator, Signatures, authenticator
-from storage.bench.ledger.pbft.messages import CLIENT, Authenticated, Kind, Message, receive
+from storage.bench.ledger.pbft.messages import CLIENT, Authenticated, Message, MessageKind, receive
 from storage.bench.ledger.pbft.protocol import PRIMARY
 from storage.bench.ledger.pbft.replica import connected
 
@@ -19,7 +19,7 @@ NOTHING: Final = bytes(32)
 
 
 @dataclass(slots=True)
-class Timed:
+class TimedRequest:
     """One request.
 
     Attributes:
@@ -38,14 +38,14 @@ def signed_requests(count: int, size: int) -> list[Authenticated]:
     found = []
     for number in range(count):
         operation = number.to_bytes(8, "big").ljust(size, b"\x5a")
-        body = Message(Kind.REQUEST, CLIENT, number, NOTHING, operation).encode()
+        body = Message(MessageKind.REQUEST, CLIENT, number, NOTHING, operation).encode()
         found.append(Authenticated(body, client.prove(body)))
     return found
 
 
 async def drive(
     directory: Path, count: int, kind: str, requests: Sequence[Authenticated], window: int
-) -> list[Timed]:
+) -> list[TimedRequest]:
     """Send all requests to the primary; return when each was decided.
 
     Args:
@@ -59,10 +59,10 @@ async def drive(
         UnavailableError: The replicas decide nothing.
     """
     room = asyncio.Semaphore(window)
-    timed: list[Timed] = []
+    timed: list[TimedRequest] = []
     own = authenticator(kind, CLIENT, (*range(count), CLIENT))
     links = [await connected(directory, number) for number in range(count)]
-    hello = Message(Kind.REQUEST, CLIENT, 0, NOTHING).encode()
+    hello = Message(MessageKind.REQUEST, CLIENT, 0, NOTHING).encode()
     needed = (count - 1) // 3 + 1
     hearing: list[asyncio.Task[None]] = []
     try:
@@ -76,7 +76,7 @@ async def drive(
             for each in requests:
                 await room.acquire()
                 patience.reschedule(asyncio.get_running_loop().time() + STALLED_S)
-                timed.append(Timed(time.monotonic()))
+                timed.append(TimedRequest(time.monotonic()))
                 links[PRIMARY][1].write(each.encode())
             for _ in range(window):
                 await room.acquire()
@@ -97,7 +97,7 @@ async def _hear(
     reader: asyncio.StreamReader,
     number: int,
     own: Authenticator,
-    timed: Sequence[Timed],
+    timed: Sequence[TimedRequest],
     needed: int,
     room: asyncio.Semaphore,
 ) -> None:

@@ -16,7 +16,7 @@ _HEAD: Final = Struct(">BBI32s")
 _SIZES: Final = Struct(">II")
 
 
-class Kind(IntEnum):
+class MessageKind(IntEnum):
     """The kinds. Source: Castro and Liskov, "Practical Byzantine Fault Tolerance", 4.1 and 4.2."""
 
     REQUEST = 1
@@ -38,7 +38,7 @@ class Message:
         payload: A request's operation; of a pre-prepare, its requests.
     """
 
-    kind: Kind
+    kind: MessageKind
     sender: int
     sequence: int
     digest: bytes
@@ -57,7 +57,7 @@ class Message:
         """
         try:
             kind, sender, sequence, digest = _HEAD.unpack_from(body)
-            return cls(Kind(kind), sender, sequence, digest, body[_HEAD.size :])
+            return cls(MessageKind(kind), sender, sequence, digest, body[_HEAD.size :])
         except (error, ValueError) as wrong:
             raise RejectedError(f"expected a message of PBFT, got {body[:40]!r}") from wrong
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from storage.bench.ledger.pbft.messages import Authenticated, Kind, Message
+from storage.bench.ledger.pbft.messages import Authenticated, Message, MessageKind
 
 PRIMARY: Final = 0
 """Of view 0, the only one here."""
@@ -30,7 +30,7 @@ class _Slot:
     waiting: list[Message] = field(default_factory=list)
 
 
-class Replica:
+class OrderingReplica:
     """One replica; messages that it is given are authentic.
 
     Args:
@@ -59,14 +59,14 @@ class Replica:
         if message.sequence <= self._executed:
             return  # it is done; the slowest one's vote was not needed
         slot = self._slots.setdefault(message.sequence, _Slot())
-        if message.kind is Kind.PRE_PREPARE:
+        if message.kind is MessageKind.PRE_PREPARE:
             yield from self._pre_prepared(message, slot)
         elif not slot.digest:
             slot.waiting.append(message)  # it overtook the primary's
         elif message.digest == slot.digest:
-            if message.kind is Kind.PREPARE:
+            if message.kind is MessageKind.PREPARE:
                 slot.prepared_by.add(message.sender)
-            elif message.kind is Kind.COMMIT:
+            elif message.kind is MessageKind.COMMIT:
                 slot.committed_by.add(message.sender)
             yield from self._advance(message.sequence, slot)
 
@@ -78,7 +78,7 @@ class Replica:
             payload = b"".join(each.encode() for each in requests)
             slot = self._slots.setdefault(self._next, _Slot())
             slot.digest, slot.requests = hashlib.sha256(payload).digest(), requests
-            message = Message(Kind.PRE_PREPARE, self._own, self._next, slot.digest, payload)
+            message = Message(MessageKind.PRE_PREPARE, self._own, self._next, slot.digest, payload)
             self._next += 1
             yield message
 
@@ -88,7 +88,7 @@ class Replica:
             return  # another one for the same place would be a lie of the primary
         slot.digest, slot.requests = message.digest, Authenticated.split(message.payload)
         slot.prepared_by.add(self._own)
-        yield Message(Kind.PREPARE, self._own, message.sequence, slot.digest)
+        yield Message(MessageKind.PREPARE, self._own, message.sequence, slot.digest)
         yield from self._advance(message.sequence, slot)
         for each in slot.waiting:
             yield from self.received(each)
@@ -98,7 +98,7 @@ class Replica:
         if not slot.prepared and len(slot.prepared_by) >= 2 * self._faulty:
             slot.prepared = True
             slot.committed_by.add(self._own)
-            yield Message(Kind.COMMIT, self._own, sequence, slot.digest)
+            yield Message(MessageKind.COMMIT, self._own, sequence, slot.digest)
         if slot.prepared and len(slot.committed_by) > 2 * self._faulty:
             slot.committed = True
         yield from self._execute()
@@ -110,7 +110,7 @@ class Replica:
             for each in slot.requests:
                 request = Message.decode(each.body)
                 self._state = hashlib.sha256(self._state + each.body).digest()
-                yield Message(Kind.REPLY, self._own, request.sequence, self._state)
+                yield Message(MessageKind.REPLY, self._own, request.sequence, self._state)
             del self._slots[self._executed]
         if self._own == PRIMARY:
             yield from self._order()

@@ -16,8 +16,8 @@ import uvloop
 
 from contracts.errors import RejectedError
 from storage.bench.ledger.pbft.authentication import Authenticator, Signatures, authenticator
-from storage.bench.ledger.pbft.messages import CLIENT, Authenticated, Kind, Message, receive
-from storage.bench.ledger.pbft.protocol import PRIMARY, Replica
+from storage.bench.ledger.pbft.messages import CLIENT, Authenticated, Message, MessageKind, receive
+from storage.bench.ledger.pbft.protocol import PRIMARY, OrderingReplica
 
 POLL_S: Final = 0.02
 
@@ -47,7 +47,7 @@ class _Process:
     def __init__(self, plan: ReplicaPlan) -> None:
         everyone = (*range(plan.count), CLIENT)
         self._plan = plan
-        self._protocol = Replica(plan.own, plan.count, plan.batch)
+        self._protocol = OrderingReplica(plan.own, plan.count, plan.batch)
         self._own: Authenticator = authenticator(plan.kind, plan.own, everyone)
         # A client always signs, so that what one replica takes from it all others take too.
         self._of_client = Signatures(plan.own, everyone)
@@ -88,7 +88,7 @@ class _Process:
     def _greet(self) -> None:
         """Answer the client's first message once this replica can reach all others."""
         if self._client is not None and len(self._others) == self._plan.count - 1:
-            self._send([Message(Kind.REPLY, self._plan.own, 0, bytes(32))])
+            self._send([Message(MessageKind.REPLY, self._plan.own, 0, bytes(32))])
 
     def _requested(self, found: Authenticated, message: Message) -> None:
         """Take a request at the primary; an empty one only says where replies go."""
@@ -96,7 +96,7 @@ class _Process:
             self._send(self._protocol.requested([found]))
 
     def _received(self, message: Message) -> None:
-        if message.kind is Kind.PRE_PREPARE and not all(
+        if message.kind is MessageKind.PRE_PREPARE and not all(
             map(self._signed, Authenticated.split(message.payload))
         ):
             return  # the primary made it up
@@ -109,7 +109,7 @@ class _Process:
         for each in messages:
             body = each.encode()
             wire = Authenticated(body, self._own.prove(body)).encode()
-            if each.kind is Kind.REPLY:
+            if each.kind is MessageKind.REPLY:
                 if self._client is not None:
                     self._client.write(wire)
             else:
