@@ -15,6 +15,8 @@ from gateway.blobstore import blob_store
 from gateway.clips.clips import Clips
 from gateway.dependencies import Dependencies
 from gateway.enrolling import Enrolling
+from gateway.index.coldfile import ColdFiles
+from gateway.index.cooling import ColdKeeper, Cooling, Moving
 from gateway.index.follower import Follower
 from gateway.index.network import Network
 from gateway.index.store import IndexStore
@@ -118,6 +120,7 @@ class Services:
                 self.people.sessions,
                 self.accesses,
                 self.jobs.register,
+                self.cold,
             ]
         )
         self.network = Network(self._ledger, self.inbox, self._index)
@@ -170,6 +173,7 @@ class Services:
             self.retention.worker,
             self.settling.worker,
             self.expiry.worker,
+            self.cold.worker,
             self.soundness.worker,
             self.accesses.worker,
             self.committed_heads.worker,
@@ -231,15 +235,18 @@ class Services:
                 damage=self.damage,
             )
         )
+        self._cooling = Cooling(ColdFiles(settings.cold_dir), settings.index.cold_after_days)
         self._index = opened.enter_context(
             closing(
                 IndexStore(
-                    data / "index.db",
+                    settings.index_file,
+                    cold=self._cooling.files,
                     worked_before=self.inbox.genesis_id() is not None,
                     on_rebuild=self._index_was_dropped,
                 )
             )
         )
+        self.cold = ColdKeeper(self._index, self._cooling, data)
         self.metrics.watch_index(self._index)
         self.deletions = opened.enter_context(
             closing(Deletions(data / "deletions.db", signer, self.damage))
@@ -300,7 +307,9 @@ class Services:
             self.saga.worker.wake,
             recheck.doubt,
             self.metrics,
+            Moving(self._index, self._cooling),
         )
+
         self.intake = Intake(
             self.inbox,
             _session(self.settings),

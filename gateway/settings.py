@@ -23,6 +23,7 @@ from gateway.restsettings import Port, RestSettings
 from gateway.storagesettings import (
     BackupSettings,
     CassandraSettings,
+    IndexSettings,
     ReceiptSettings,
     RetentionSettings,
     ScrubSettings,
@@ -293,6 +294,7 @@ class Settings(BaseSettings):
     receipts: ReceiptSettings = ReceiptSettings()
     scrub: ScrubSettings = ScrubSettings()
     retention: RetentionSettings = RetentionSettings()
+    index: IndexSettings = IndexSettings()
     backup: BackupSettings = BackupSettings()
 
     @model_validator(mode="after")
@@ -382,6 +384,17 @@ class Settings(BaseSettings):
     def tokens_file(self) -> Path:
         """Return the file of access tokens."""
         return self.data / "tokens.json"
+
+    @property
+    def index_file(self) -> Path:
+        """Return the file of the index."""
+        return self.data / "index.db"
+
+    @property
+    def cold_dir(self) -> Path:
+        """Return the directory of cold files: of no other gateway, which would remove them."""
+        cold = self.index.cold
+        return self.data / "cold" if cold is None else cold / self.site_id
 
     @property
     def accesses_file(self) -> Path:

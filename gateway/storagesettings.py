@@ -115,6 +115,21 @@ class BackupSettings(Table):
     )
 
 
+class IndexSettings(Table):
+    """When readings of old trips leave the index for cold files, and where those lie."""
+
+    cold_after_days: Days = Field(
+        0,
+        description="time after a trip's end and its last reading at which its readings move into "
+        "a cold file, unless a hold keeps them in the index; 0: never",
+    )
+    cold: Path | None = Field(
+        None,
+        description="directory, such as one on a larger and slower disk; the files lie in a folder "
+        "with the site's id below it; default DATA/cold",
+    )
+
+
 class RetentionSettings(Table):
     """When copies of committed recordings are deleted, unless a hold keeps them; 0: never."""
 

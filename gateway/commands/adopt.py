@@ -65,7 +65,7 @@ def _check(settings: Settings, own: str, found: str, before: tuple[Predecessor, 
             f"the ledger that begins with block {found[:16]}… does not go on from this gateway's, "
             f"which begins with {own[:16]}…: expected one that wayseal-node replay has made of it"
         )
-    index = settings.data / "index.db"
+    index = settings.index_file
     if not index.exists():
         return
     with closing(IndexStore(index, worked_before=True)) as store:

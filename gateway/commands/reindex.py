@@ -12,6 +12,8 @@ from typing import Final
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.client import LedgerClient
 from contracts.runtime.files import holder_of, locked
+from gateway.index.coldfile import ColdFiles
+from gateway.index.cooling import REINDEX_LOCK, Cooling
 from gateway.index.reindexing import ReindexProgress, build
 from gateway.index.store import OFFERED
 from gateway.intake.schema import INBOX
@@ -38,14 +40,15 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
     with looking_at(data / "inbox.db", INBOX) as inbox:
         known = inbox.query("SELECT genesis_id FROM network")
     with (
-        locked(data / "reindex.lock", f"an index is being made in {data} already"),
+        locked(data / REINDEX_LOCK, f"an index is being made in {data} already"),
         closing(LedgerClient(settings.ledger.place)) as ledger,
     ):
         if offered.exists():
             raise RejectedError(f"index {offered} is whole and waits for the gateway to start")
         os.nice(POLITE)
         old = _file_number(data / "index.db")
-        made = build(ledger, offered, known[0][0] if known else None, _say)
+        cooling = Cooling(ColdFiles(settings.cold_dir), settings.index.cold_after_days)
+        made = build(ledger, offered, known[0][0] if known else None, _say, cooling)
         _say(made)
         taken = _is_taken(data, offered, old)
     told = {"blocks": made.blocks, "readings": made.readings, "took_s": round(made.took_s, 1)}

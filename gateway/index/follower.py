@@ -12,6 +12,7 @@ from contracts.ledger.pages import Committed
 from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.runtime.dependency import Dependency
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
+from gateway.index.cooling import Moving
 from gateway.index.network import Network
 from gateway.index.projection import project
 from gateway.index.reindexing import take_offered
@@ -44,6 +45,7 @@ class Follower:
         on_block: Callable[[], None],
         on_cut: Callable[[], None],
         stages: Stages = NOT_RECORDED,
+        moving: Moving | None = None,
     ) -> None:
         self._ledger = ledger
         self._network = network
@@ -51,6 +53,7 @@ class Follower:
         self._on_block = on_block
         self._on_cut = on_cut
         self._stages = stages
+        self._moving = moving
         self._told_s = 0.0
         self._told_step = 0
         self.reached = Dependency("the ledger")
@@ -121,7 +124,10 @@ class Follower:
             _log.warning("the ledger forked at or below block %d; index cut back", fork)
             return False
         with timed(self._stages, Stage.INDEX):
-            self._store.add(*project(committed, header.block_num))
+            projected = project(committed, header.block_num)
+            self._store.add(*projected)
+        if self._moving is not None and self._store.rebuild is not None:
+            self._moving.after(sum(len(each.readings) for each in projected.readings))
         self._tell(header.block_num)
         self._on_block()
         return True

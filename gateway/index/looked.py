@@ -6,6 +6,7 @@ from pathlib import Path
 
 from contracts.errors import RejectedError
 from contracts.runtime.connection import Connection
+from gateway.index.coldfile import ColdFiles
 from gateway.index.schema import VERSION
 from gateway.index.store import REBUILDING, IndexStore
 from storage.checked.look import beside
@@ -16,29 +17,34 @@ class LookedIndex(IndexStore):
 
     Args:
         connection: To its file.
+        cold: The files of its old trips.
     """
 
-    def __init__(self, connection: Connection) -> None:  # it opens no file of its own
+    def __init__(  # it opens no file of its own
+        self, connection: Connection, cold: ColdFiles
+    ) -> None:
         self._connected = connection
+        self.cold = cold
 
     def require(self) -> None:
         """See `IndexStore.require`; `looking_at_index` has checked it."""
 
     @contextmanager
-    def _connection(self) -> Iterator[Connection]:
+    def connection(self) -> Iterator[Connection]:
+        """See `IndexStore.connection`."""
         yield self._connected
 
 
 @contextmanager
-def looking_at_index(path: Path) -> Iterator[IndexStore]:
-    """Open the index at `path` for reading.
+def looking_at_index(path: Path, cold: ColdFiles) -> Iterator[IndexStore]:
+    """Open the index at `path` for reading, with its cold files.
 
     Raises:
         RejectedError: It is damaged, of another version, or being made again.
         UnavailableError: It is missing, or the medium failed.
     """
     with beside("index", path) as connection:
-        index = LookedIndex(connection)
+        index = LookedIndex(connection, cold)
         ((version,),) = index.query("PRAGMA user_version")
         if version != VERSION:
             raise RejectedError(

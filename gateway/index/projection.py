@@ -10,8 +10,9 @@ from typing import Final, NamedTuple
 from contracts import address
 from contracts.actions.payload import FAMILIES, committed_action
 from contracts.actions.table import KINDS, Action, OfReadings
-from contracts.encoding import canonical
+from contracts.encoding import canonical, parse
 from contracts.ledger.pages import Committed
+from contracts.proto.block_info_pb2 import BlockInfoTxn
 from contracts.proto.payload_pb2 import (
     HandOver,
     OpenDelivery,
@@ -84,7 +85,9 @@ def project(committed: Committed, block_num: int) -> Projected:
     gathered = _Gathered(block_num)
     gathered.rows["blocks"].append((block_num, block.header_signature, block.header))
     receipts = iter(committed.receipts)
-    teller = _teller_of_time(block)
+    teller, time_s = _teller_of_time(block)
+    if time_s is not None:
+        gathered.rows["block_times"].append((block_num, time_s))
     for place, batch in enumerate(block.batches):
         subjects = gathered.take(place, batch, receipts)
         if teller is not None and not place:
@@ -166,12 +169,15 @@ class _Gathered:
             self.rows[table].append((*row, self._block_num))
 
 
-def _teller_of_time(block: Block) -> str | None:
-    """Return who signed the time with which a block begins, or None."""
+def _teller_of_time(block: Block) -> tuple[str | None, int | None]:
+    """Return who signed the time with which a block begins, and that time, or None for both."""
     for transaction in block.batches[0].transactions if block.batches else ():
         header = parse_header(transaction)
-        return header.signer_public_key if Family.of(header) == block_info.FAMILY else None
-    return None
+        if Family.of(header) != block_info.FAMILY:
+            break
+        told = parse(BlockInfoTxn, transaction.payload)
+        return header.signer_public_key, told.block.timestamp
+    return None, None
 
 
 def _used(action: Action) -> set[str]:

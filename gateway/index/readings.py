@@ -34,6 +34,9 @@ class NewReadings(NamedTuple):
     readings: Sequence[tuple[Boot, tuple[Value, ...]]]
 
 
+Row = tuple[Any, ...]
+"""A row of `kept_readings`: see `KEPT_READINGS`."""
+_MARKS: Final = ",".join("?" * 18)
 LATITUDE: Final = 6
 LONGITUDE: Final = 7
 """Places in a reading's values."""
@@ -80,10 +83,30 @@ def add_readings(db: Connection, added: Iterable[NewReadings], block_num: int) -
 
     Each gets the next position: cursors of lists are positions.
     """
-    numbers = _Numbers(db, block_num)
     newest = "SELECT last FROM positions ORDER BY block_num DESC LIMIT 1"
     (position,) = db.execute(newest).fetchone() or (0,)
-    rows: list[tuple[Any, ...]] = []
+    rows = rows_of(db, added, block_num, position)
+    if not rows:
+        return
+    position += len(rows)
+    rows.sort(key=itemgetter(0))  # within a trip they are in order
+    insert_readings(db, rows)
+    db.execute("REPLACE INTO positions VALUES (?, ?)", (block_num, position))
+
+
+def rows_of(
+    db: Connection, added: Iterable[NewReadings], block_num: int, position: int
+) -> list[Row]:
+    """Return rows of `kept_readings`, in the order of the ledger; new names get their numbers.
+
+    Args:
+        db: Of an index.
+        added: The readings of one block.
+        block_num: Its number.
+        position: Of the last reading before the block.
+    """
+    numbers = _Numbers(db, block_num)
+    rows: list[Row] = []
     for trip_id, device_id, transaction_id, first, readings in added:
         trip, device = numbers.of(trip_id), numbers.of(device_id)
         carried: bytes | None = transaction_id
@@ -92,12 +115,12 @@ def add_readings(db: Connection, added: Iterable[NewReadings], block_num: int) -
             whose = (trip, position, device, first + behind, behind, carried, numbers.of_boot(boot))
             rows.append((*whose, *values, block_num))
             carried = None
-    if not rows:
-        return
-    rows.sort(key=itemgetter(0))  # within a trip they are in order
-    marks = ",".join("?" * len(rows[0]))
-    db.executemany(f"INSERT INTO kept_readings VALUES ({marks})", rows)  # noqa: S608
-    db.execute("REPLACE INTO positions VALUES (?, ?)", (block_num, position))
+    return rows
+
+
+def insert_readings(db: Connection, rows: Sequence[Row]) -> None:
+    """Add rows to `kept_readings`."""
+    db.executemany(f"INSERT INTO kept_readings VALUES ({_MARKS})", rows)  # noqa: S608
 
 
 class _Numbers:

@@ -19,6 +19,8 @@ from contracts.ledger.client import LedgerClient
 from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.runtime.files import PART_PREFIX, created
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
+from gateway.index.coldfile import ColdFiles
+from gateway.index.cooling import Cooling, Moving
 from gateway.index.looked import looking_at_index
 from gateway.index.projection import project
 from gateway.index.store import FILES, Head, IndexStore
@@ -62,14 +64,18 @@ def build(
     offered: Path,
     genesis_id: str | None,
     say: Callable[[ReindexProgress], None],
+    cooling: Cooling,
 ) -> ReindexProgress:
     """Build an index of the ledger, and offer it once it is whole and durable.
+
+    Old trips move into cold files while it is built, so it needs no more room than the one in use.
 
     Args:
         ledger: The ledger.
         offered: The name under which the gateway looks for it.
         genesis_id: Of the gateway's ledger; None: it has seen none.
         say: Told the progress now and then.
+        cooling: Which trips go into which cold files.
 
     Raises:
         RejectedError: The ledger is another one or forked, or an index waits to be taken.
@@ -85,8 +91,10 @@ def build(
     part = offered.with_name(PART_PREFIX + offered.name)
     _remove(part)  # of a build that was killed
     try:
-        with created(offered) as path, closing(IndexStore(path)) as index:
-            last = _fill(index, ledger, lambda progress: _tell(progress, offered, say))
+        with created(offered) as path, closing(IndexStore(path, cold=cooling.files)) as index:
+            moving = Moving(index, cooling)
+            last = _fill(index, ledger, moving, lambda progress: _tell(progress, offered, say))
+            moving.now()
             index.settle()
     finally:
         _remove(part)
@@ -113,8 +121,8 @@ def take_offered(store: IndexStore, ledger: LedgerClient, genesis_id: str | None
     if not offered.exists():
         return False
     try:
-        _check_ours(offered, genesis_id)
-        with closing(IndexStore(offered)) as fresh:
+        _check_ours(offered, store.cold, genesis_id)
+        with closing(IndexStore(offered, cold=store.cold)) as fresh:
             if (newest := store.head()) is not None:
                 _reach(fresh, ledger, newest)
             fresh.settle()
@@ -129,7 +137,10 @@ def take_offered(store: IndexStore, ledger: LedgerClient, genesis_id: str | None
 
 
 def _fill(
-    index: IndexStore, ledger: LedgerClient, say: Callable[[ReindexProgress], None]
+    index: IndexStore,
+    ledger: LedgerClient,
+    moving: Moving,
+    say: Callable[[ReindexProgress], None],
 ) -> ReindexProgress:
     """Take in every block up to the ledger's head."""
     began_s = told_s = time.monotonic()
@@ -138,6 +149,7 @@ def _fill(
         for block_id, number, more in _added(index, ledger, index.head()):
             last, blocks, readings = block_id, number + 1, readings + more
             of = max(of, blocks)
+            moving.after(more)
             if time.monotonic() - told_s >= TELL_S:
                 told_s = time.monotonic()
                 say(ReindexProgress(blocks, of, readings, told_s - began_s))
@@ -158,9 +170,9 @@ def _check_room(offered: Path) -> None:
         )
 
 
-def _check_ours(offered: Path, genesis_id: str | None) -> None:
+def _check_ours(offered: Path, cold: ColdFiles, genesis_id: str | None) -> None:
     """Check that a file is a whole index of this version, and of the gateway's ledger."""
-    with looking_at_index(offered) as looked:
+    with looking_at_index(offered, cold) as looked:
         first = looked.block_id(0)
     if first != genesis_id:
         raise RejectedError(

@@ -7,7 +7,43 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-VERSION: Final = 15
+VERSION: Final = 16
+
+KEPT_READINGS: Final = """
+CREATE TABLE kept_readings (
+  trip INTEGER NOT NULL, position INTEGER NOT NULL, device INTEGER NOT NULL,
+  sequence INTEGER NOT NULL, behind INTEGER NOT NULL, transaction_id BLOB,
+  boot INTEGER NOT NULL, utc_ms INTEGER NOT NULL, monotonic_ms INTEGER NOT NULL, error_ms INTEGER,
+  temperature_mcel INTEGER, humidity_mpct INTEGER, pressure_pa INTEGER,
+  latitude_e7 INTEGER, longitude_e7 INTEGER, accuracy_cm INTEGER, tamper_flags INTEGER NOT NULL,
+  block_num INTEGER NOT NULL,
+  PRIMARY KEY (trip, position)
+) WITHOUT ROWID;
+"""
+"""`position` counts all readings in the ledger's order; of a transaction's readings the first has
+its id, and `behind` says how far back that one is."""
+
+
+def readings_in(database: str) -> str:
+    """Return a question for the readings in `main`, or in an attached database, with their names.
+
+    Args:
+        database: Its name within the connection.
+    """
+    return f"""
+SELECT position, trips.name AS trip_id, devices.name AS device_id, sequence,
+  (SELECT lower(hex(first.transaction_id)) FROM {database}.kept_readings AS first
+    WHERE first.trip = kept.trip AND first.position = kept.position - kept.behind)
+    AS transaction_id,
+  (SELECT boot_id FROM main.boots WHERE number = kept.boot) AS boot_id,
+  (SELECT clock_origin FROM main.boots WHERE number = kept.boot) AS clock_origin,
+  (SELECT derived FROM main.boots WHERE number = kept.boot) AS derived,
+  utc_ms, monotonic_ms, error_ms, temperature_mcel, humidity_mpct, pressure_pa, latitude_e7,
+  longitude_e7, accuracy_cm, tamper_flags, kept.block_num AS block_num
+FROM {database}.kept_readings AS kept JOIN main.names AS trips ON trips.number = kept.trip
+LEFT JOIN main.names AS devices ON devices.number = kept.device
+"""  # noqa: S608
+
 
 _TABLES: Final = """
 CREATE TABLE blocks (
@@ -133,35 +169,51 @@ CREATE TABLE boots (
   derived INTEGER NOT NULL, block_num INTEGER NOT NULL,
   UNIQUE (boot_id, clock_origin, derived)
 );
--- Asked through the view `readings`. `position` counts all readings in the ledger's order; of a
--- transaction's readings the first has its id, and `behind` says how far back that one is.
-CREATE TABLE kept_readings (
-  trip INTEGER NOT NULL, position INTEGER NOT NULL, device INTEGER NOT NULL,
-  sequence INTEGER NOT NULL, behind INTEGER NOT NULL, transaction_id BLOB,
-  boot INTEGER NOT NULL, utc_ms INTEGER NOT NULL, monotonic_ms INTEGER NOT NULL, error_ms INTEGER,
-  temperature_mcel INTEGER, humidity_mpct INTEGER, pressure_pa INTEGER,
-  latitude_e7 INTEGER, longitude_e7 INTEGER, accuracy_cm INTEGER, tamper_flags INTEGER NOT NULL,
-  block_num INTEGER NOT NULL,
-  PRIMARY KEY (trip, position)
-) WITHOUT ROWID;
+-- KEPT_READINGS. Questions about a trip ask `readings`, which `gateway/index/asking.py` makes of it
+-- and of cold files; it is no view, so that nobody can ask this file alone by mistake.
 -- It has all that `gateway/records/signs.py` asks, or SQLite would read the whole trip instead.
 CREATE INDEX readings_with_signs
   ON kept_readings (trip, device, sequence, position, utc_ms, tamper_flags, block_num)
   WHERE tamper_flags > 0;
 -- The position of a block's last reading.
 CREATE TABLE positions (block_num INTEGER PRIMARY KEY, last INTEGER NOT NULL);
-CREATE VIEW readings AS
-SELECT position, trips.name AS trip_id, devices.name AS device_id, sequence,
-  (SELECT lower(hex(first.transaction_id)) FROM kept_readings AS first
-    WHERE first.trip = kept.trip AND first.position = kept.position - kept.behind)
-    AS transaction_id,
-  (SELECT boot_id FROM boots WHERE number = kept.boot) AS boot_id,
-  (SELECT clock_origin FROM boots WHERE number = kept.boot) AS clock_origin,
-  (SELECT derived FROM boots WHERE number = kept.boot) AS derived,
-  utc_ms, monotonic_ms, error_ms, temperature_mcel, humidity_mpct, pressure_pa, latitude_e7,
-  longitude_e7, accuracy_cm, tamper_flags, kept.block_num AS block_num
+-- The time at which a block was begun, seconds since 1970, where the ledger records times.
+CREATE TABLE block_times (block_num INTEGER PRIMARY KEY, time_s INTEGER NOT NULL);
+-- Names the folder of this index's cold files. Its block is -1: it outlasts every cut.
+CREATE TABLE cold_home (generation TEXT NOT NULL, block_num INTEGER NOT NULL);
+-- Trips whose readings lie in a cold file up to position `last`, and here after it. The file has
+-- them up to `file_last`, `readings` in all with that SHA-256; a move leaves `last` behind for a
+-- while. `block_num` is the block of the reading at `last`.
+CREATE TABLE cold_trips (
+  trip INTEGER PRIMARY KEY, file INTEGER NOT NULL, readings INTEGER NOT NULL, sha256 BLOB NOT NULL,
+  file_last INTEGER NOT NULL, last INTEGER NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX cold_trips_by_file ON cold_trips (file);
+-- What lists say of readings that were moved, so that no list opens a cold file.
+CREATE TABLE cold_devices (
+  trip INTEGER NOT NULL, device INTEGER NOT NULL, readings INTEGER NOT NULL,
+  last_sequence INTEGER NOT NULL, last_utc_ms INTEGER NOT NULL, block_num INTEGER NOT NULL,
+  PRIMARY KEY (trip, device)
+) WITHOUT ROWID;
+CREATE TABLE cold_signs (
+  trip INTEGER NOT NULL, device INTEGER NOT NULL, sequence INTEGER NOT NULL,
+  position INTEGER NOT NULL, utc_ms INTEGER NOT NULL, tamper_flags INTEGER NOT NULL,
+  block_num INTEGER NOT NULL, PRIMARY KEY (trip, device, sequence, position)
+) WITHOUT ROWID;
+CREATE VIEW cold_read AS
+SELECT trips.name AS trip_id, devices.name AS device_id, readings, last_sequence, last_utc_ms,
+  cold.block_num AS block_num
+FROM cold_devices AS cold JOIN names AS trips ON trips.number = cold.trip
+JOIN names AS devices ON devices.number = cold.device;
+CREATE VIEW signs AS
+SELECT trips.name AS trip_id, devices.name AS device_id, position, sequence, utc_ms, tamper_flags,
+  kept.block_num AS block_num
 FROM kept_readings AS kept JOIN names AS trips ON trips.number = kept.trip
-LEFT JOIN names AS devices ON devices.number = kept.device;
+JOIN names AS devices ON devices.number = kept.device WHERE tamper_flags > 0
+UNION ALL
+SELECT trips.name, devices.name, position, sequence, utc_ms, tamper_flags, cold.block_num
+FROM cold_signs AS cold JOIN names AS trips ON trips.number = cold.trip
+JOIN names AS devices ON devices.number = cold.device;
 -- The area of a trip's positions, a row for each block with some of them.
 CREATE TABLE trip_areas (
   trip_id TEXT NOT NULL, south_e7 INTEGER NOT NULL, west_e7 INTEGER NOT NULL,
@@ -241,7 +293,27 @@ CREATE TABLE {} (
   PRIMARY KEY (short_id, block_num, place)
 ) WITHOUT ROWID;
 """
-SCHEMA: Final = _TABLES + "".join(map(_PLACES.format, LEVELS))
+SCHEMA: Final = (
+    KEPT_READINGS
+    + _TABLES
+    + f"CREATE VIEW warm_readings AS {readings_in('main')};"
+    + "".join(map(_PLACES.format, LEVELS))
+)
+COLD_SCHEMA: Final = (
+    KEPT_READINGS
+    + """
+-- One row: which file this is.
+CREATE TABLE head (
+  version INTEGER NOT NULL, generation TEXT NOT NULL, file INTEGER NOT NULL, genesis TEXT NOT NULL
+);
+-- Trips with the SHA-256 of their readings, the position of the last, and the block that has it.
+CREATE TABLE trips (
+  trip INTEGER PRIMARY KEY, readings INTEGER NOT NULL, sha256 BLOB NOT NULL, last INTEGER NOT NULL,
+  block_num INTEGER NOT NULL, block_id TEXT NOT NULL
+);
+"""
+)
+"""A cold file: see docs/adr/0091-old-trips-in-cold-files.md."""
 
 
 def sort_in(block_num: int) -> Iterator[str]:

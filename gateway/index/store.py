@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Final, NamedTuple
 
 from contracts.errors import UnavailableError
@@ -18,9 +19,12 @@ from contracts.records.clock import now_ms
 from contracts.runtime.connection import Connection, Synchronous
 from contracts.runtime.files import sync_directory
 from contracts.runtime.sqlite import as_sqlite3, is_damage, transaction, translated
+from gateway.index import asking
+from gateway.index.coldfile import ColdError, ColdFiles
 from gateway.index.projection import Rows
 from gateway.index.readings import NewReadings, add_readings
 from gateway.index.rebuilding import Rebuild, RebuildingError
+from gateway.index.returning import bring_back
 from gateway.index.schema import SCHEMA, VERSION, sort_in
 from storage.checked.connection import APSW, connect_checked, has_checksums
 from storage.checked.wal import damage_in_wal
@@ -30,6 +34,8 @@ REBUILDING: Final = 0x7762
 It outlasts a restart."""
 FILES: Final = ("", "-wal", "-shm")
 """What a database's files end with."""
+COLD: Final = "cold"
+"""Beside an index, the folder of its cold files, unless the settings name another."""
 OFFERED: Final = "index-next.db"
 """Beside an index, one that may take its place: see `gateway/index/reindexing.py`."""
 
@@ -48,6 +54,7 @@ class IndexStore:
 
     Attributes:
         offered: Where an index is put that may take the place of this one.
+        cold: The files of old trips.
         rebuild: What is under way; None when the index may be believed.
         rebuilds: How often it was dropped since the process started.
     """
@@ -56,6 +63,7 @@ class IndexStore:
         self,
         path: Path,
         *,
+        cold: ColdFiles | None = None,
         worked_before: bool = False,
         on_rebuild: Callable[[], None] = lambda: None,
     ) -> None:
@@ -63,6 +71,7 @@ class IndexStore:
 
         Args:
             path: The file.
+            cold: The files of old trips; by default in the folder `cold` beside it.
             worked_before: Whether the gateway is not new: then a missing file was lost.
             on_rebuild: Called, in any thread, after the file was dropped.
 
@@ -70,6 +79,7 @@ class IndexStore:
             UnavailableError: The file cannot be opened.
         """
         self._path = path
+        self.cold = cold or ColdFiles(path.with_name(COLD))
         self.offered = path.with_name(OFFERED)
         self._on_rebuild = on_rebuild
         self._lock = threading.Lock()
@@ -103,7 +113,7 @@ class IndexStore:
         Raises:
             UnavailableError: The block before is missing, because the file was dropped.
         """
-        with self._connection() as db, transaction(db):
+        with self.connection() as db, transaction(db):
             if self.rebuild is not None:
                 _check_follows(db, rows)
             for table, entries in rows.items():
@@ -119,8 +129,16 @@ class IndexStore:
                 db.execute(statement)
 
     def cut(self, block_num: int) -> None:
-        """Remove every block above `block_num`."""
-        with self._connection() as db, transaction(db):
+        """Remove every block above `block_num`.
+
+        Old trips whose readings are undone in part come back from their cold files first. If one of
+        those does not answer, the index is dropped and made again.
+
+        Raises:
+            RebuildingError: It is made again.
+        """
+        with self.connection() as db, transaction(db):
+            bring_back(db, self.cold, block_num)
             tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
             for (table,) in tables:
                 db.execute(f"DELETE FROM {table} WHERE block_num > ?", (block_num,))  # noqa: S608
@@ -132,9 +150,24 @@ class IndexStore:
             RebuildingError: The index is being made again.
             UnavailableError: The file did not answer.
         """
-        with self._connection() as db:
+        with self.connection() as db:
             self.require()  # a connection to a new file comes after its rebuild began
             return db.execute(sql, values).fetchall()
+
+    def of_trip(
+        self, trip_id: str, sql: str, *values: object, tables: str = asking.EVERY_TRIP
+    ) -> list[tuple[Any, ...]]:
+        """Return all rows of a question about one trip's readings; see `asking.ask`.
+
+        Raises:
+            RebuildingError: The index is being made again.
+            UnavailableError: A file did not answer.
+        """
+        try:
+            return self._of_trip(trip_id, sql, values, tables)
+        except ColdError:
+            # Another index may have come in the place of this one, whose files were removed then.
+            return self._of_trip(trip_id, sql, values, tables)
 
     def require(self) -> None:
         """Check that the index may be believed.
@@ -167,7 +200,7 @@ class IndexStore:
         rebuild, generation = self.rebuild, self._generation
         if rebuild is None:
             return
-        with self._connection() as db:
+        with self.connection() as db:
             if db.execute("SELECT max(block_num) FROM blocks").fetchone() == (None,):
                 return  # it was dropped since its head was asked
             db.execute("PRAGMA application_id = 0")
@@ -185,7 +218,7 @@ class IndexStore:
             UnavailableError: The file did not answer.
         """
         began_s = time.monotonic()
-        with self._connection() as db:
+        with self.connection() as db:
             found = db.execute("PRAGMA quick_check(1)").fetchall()
             if found != [("ok",)]:
                 raise sqlite3.DatabaseError(f"its pages contradict each other: {found[0][0]}")
@@ -197,7 +230,7 @@ class IndexStore:
         Raises:
             UnavailableError: The disk is full, or the medium failed.
         """
-        with self._connection() as db:
+        with self.connection() as db:
             (busy, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
 
@@ -227,12 +260,19 @@ class IndexStore:
             self.rebuild = None
         return True
 
+    def _of_trip(
+        self, trip_id: str, sql: str, values: tuple[object, ...], tables: str
+    ) -> list[tuple[Any, ...]]:
+        with self.connection() as db:
+            self.require()
+            return asking.ask(db, self.cold, trip_id, sql, values, tables)
+
     def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._connection() as db:
+        with self.connection() as db:
             return db.execute(sql, values).fetchall()
 
     @contextmanager
-    def _connection(self) -> Iterator[Connection]:
+    def connection(self) -> Iterator[Connection]:
         """Lend a connection from a pool, which grows to the number in use at once.
 
         A connection for each thread would be too many: a web server's threads come and go.
@@ -340,7 +380,8 @@ class IndexStore:
         try:
             with as_sqlite3(APSW):
                 connection.execute(
-                    f"BEGIN; {SCHEMA} PRAGMA user_version = {VERSION};"
+                    f"BEGIN; {SCHEMA} INSERT INTO cold_home VALUES ('{token_hex(8)}', -1);"  # noqa: S608
+                    f" PRAGMA user_version = {VERSION};"
                     f" PRAGMA application_id = {mark}; COMMIT;"
                 ).fetchall()
         except BaseException:

@@ -21,6 +21,8 @@ FROM readings WHERE trip_id = ?1 AND utc_ms >= ?2 AND utc_ms < ?3 AND (device_id
 AND device_id IN (SELECT device_id FROM trip_devices WHERE trip_id = ?1)))
 """
 """Strangers may write about any trip: without a device that is asked for, only its own count."""
+_Asked = tuple[str, int, int, str]
+"""What `_FROM` takes: the trip, the span, and a device or ""."""
 _VALUES: Final = ", ".join(
     f"min({each}), avg({each}), max({each})"
     for each in ("temperature_mcel", "humidity_mpct", "pressure_pa")
@@ -99,7 +101,8 @@ def bucketed(
     if not index.query("SELECT 1 FROM trips WHERE trip_id = ?", trip_id):
         raise unknown("trip", trip_id)
     asked = (trip_id, span.from_ms, span.to_ms, device_id)
-    ((first_ms, last_ms, readings),) = index.query(
+    ((first_ms, last_ms, readings),) = index.of_trip(
+        trip_id,
         f"SELECT min(utc_ms), max(utc_ms), count(*) {_FROM}",
         *asked,
     )
@@ -114,11 +117,10 @@ def bucketed(
     return BucketedReadings(first_ms, last_ms, readings, width_ms, whole)
 
 
-def _summed(
-    index: IndexStore, asked: tuple[object, ...], first_ms: int, width_ms: int
-) -> dict[int, Bucket]:
+def _summed(index: IndexStore, asked: _Asked, first_ms: int, width_ms: int) -> dict[int, Bucket]:
     number = f"(utc_ms - {first_ms}) / {width_ms}"
-    rows = index.query(
+    rows = index.of_trip(
+        asked[0],
         f"SELECT {number} AS bucket, count(*), {_VALUES}, max(tamper_flags),"
         f" min(CASE WHEN latitude_e7 IS NOT NULL THEN position END) {_FROM} GROUP BY bucket",
         *asked,
@@ -140,9 +142,10 @@ def _summed(
     }
 
 
-def _tampers(index: IndexStore, asked: tuple[object, ...], number: str) -> dict[int, int]:
+def _tampers(index: IndexStore, asked: _Asked, number: str) -> dict[int, int]:
     found: dict[int, int] = defaultdict(int)
-    for bucket, flags in index.query(
+    for bucket, flags in index.of_trip(
+        asked[0],
         f"SELECT DISTINCT {number}, tamper_flags {_FROM} AND tamper_flags <> 0",
         *asked,
     ):
@@ -150,9 +153,10 @@ def _tampers(index: IndexStore, asked: tuple[object, ...], number: str) -> dict[
     return found
 
 
-def _places(index: IndexStore, trip_id: object, positions: list[int]) -> dict[int, tuple[int, int]]:
+def _places(index: IndexStore, trip_id: str, positions: list[int]) -> dict[int, tuple[int, int]]:
     marks = ",".join(map(str, positions))
-    rows = index.query(
+    rows = index.of_trip(
+        trip_id,
         "SELECT position, latitude_e7, longitude_e7 FROM readings"  # noqa: S608
         f" WHERE trip_id = ? AND position IN ({marks})",
         trip_id,
@@ -160,9 +164,10 @@ def _places(index: IndexStore, trip_id: object, positions: list[int]) -> dict[in
     return {at: (latitude, longitude) for at, latitude, longitude in rows}
 
 
-def _single(index: IndexStore, asked: tuple[object, ...]) -> tuple[Bucket, ...]:
+def _single(index: IndexStore, asked: _Asked) -> tuple[Bucket, ...]:
     """Return a bucket for each reading, and an empty one within each gap."""
-    rows = index.query(
+    rows = index.of_trip(
+        asked[0],
         "SELECT utc_ms, temperature_mcel, humidity_mpct, pressure_pa, tamper_flags, latitude_e7,"
         f" longitude_e7 {_FROM} ORDER BY utc_ms, position",
         *asked,

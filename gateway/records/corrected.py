@@ -48,7 +48,8 @@ def corrected_times(index: IndexStore, trip_id: str, places: Iterable[Place]) ->
     if not corrections:
         return {}
     wanted = set(places)
-    rows = index.query(  # one pass over the trip: few trips have a correction
+    rows = index.of_trip(  # one pass over the trip: few trips have a correction
+        trip_id,
         f"SELECT device_id, sequence, transaction_id, {CLOCK_COLUMNS} FROM readings"  # noqa: S608
         " WHERE trip_id = ?"
         " AND sequence IN (SELECT value FROM json_each(?))",

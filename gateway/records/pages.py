@@ -42,6 +42,7 @@ def listed(
     after: int,
     count: int,
     newest_first: bool = False,
+    of_trip: str | None = None,
 ) -> Listed[T]:
     """Return one page of a question's rows.
 
@@ -53,11 +54,17 @@ def listed(
         after: The place after which the page begins; 0 begins with the first row.
         count: Items on the page, at most.
         newest_first: The last row is the first.
+        of_trip: The trip about whose readings `sql` asks, if it asks about readings.
     """
     where = "at < ? ORDER BY at DESC" if newest_first else "at > ? ORDER BY at"
     begin = (after or _NO_PLACE) if newest_first else after
     question = f"SELECT * FROM ({sql}) WHERE {where} LIMIT ?"  # noqa: S608
-    rows: list[tuple[Any, ...]] = index.query(question, *values, begin, count)
+    bound = (*values, begin, count)
+    rows: list[tuple[Any, ...]] = (
+        index.query(question, *bound)
+        if of_trip is None
+        else index.of_trip(of_trip, question, *bound)
+    )
     return [(row[0], read(*row[1:])) for row in rows]
 
 
@@ -70,6 +77,7 @@ def listed_within(
     after: int,
     count: int,
     span: Span,
+    of_trip: str | None = None,
 ) -> Listed[T]:
     """Return one page of the rows that overlap a span, in the order of their places.
 
@@ -85,6 +93,7 @@ def listed_within(
         after=after,
         count=count,
         newest_first=span.newest_first,
+        of_trip=of_trip,
     )
 
 

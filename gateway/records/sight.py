@@ -109,6 +109,10 @@ def _json(names: Iterable[str]) -> str:
     return json.dumps(sorted(names))
 
 
+_GRANTED: Final = "trip_id IN (SELECT id FROM may_trip)"
+_GRANTED_READINGS: Final = f"readings AS (SELECT * FROM all_readings WHERE {_GRANTED})"  # noqa: S608
+
+
 class GrantedIndex(IndexStore):
     """The index as a reader with grants may see it; for questions alone.
 
@@ -135,11 +139,18 @@ class GrantedIndex(IndexStore):
 
     def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """See `IndexStore.query`; rows of what was not granted are not there."""
-        return self._whole.query(_SHADOWS.of(self._whole, self._grants) + sql, *values)
+        return self._whole.query(f"WITH {_SHADOWS.of(self._whole, self._grants)} {sql}", *values)
+
+    def of_trip(
+        self, trip_id: str, sql: str, *values: object, tables: str = _GRANTED_READINGS
+    ) -> list[tuple[Any, ...]]:
+        """See `IndexStore.of_trip`; a trip that was not granted has no readings."""
+        shadows = f"{_SHADOWS.of(self._whole, self._grants)}, {tables}"
+        return self._whole.of_trip(trip_id, sql, *values, tables=shadows)
 
 
 class _Shadows:
-    """The tables that hold what grants let see, as the beginning of a question."""
+    """The tables that hold what grants let see, as common table expressions."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -167,7 +178,9 @@ _BY_TRIP: Final = (
     "trip_sites",
     "trip_areas",
     "holds",
-    "readings",
+    "warm_readings",
+    "cold_read",
+    "signs",
     "seals",
     "chains",
     "videos",
@@ -186,13 +199,18 @@ _UNSEEN: Final = (
     "names",
     "boots",
     "positions",
+    "block_times",
+    "cold_home",
+    "cold_trips",
+    "cold_devices",
+    "cold_signs",
 )
-_NO_ROWID: Final = (*_UNSEEN, "readings")
+_NO_ROWID: Final = (*_UNSEEN, "warm_readings", "cold_read", "signs")
 
 
 def _shadowed(sight: Sight) -> str:
-    """Return common table expressions that stand before the tables of the same names."""
-    trip, delivery = "trip_id IN (SELECT id FROM may_trip)", "delivery_id IN may_delivery"
+    """Return common table expressions, without their WITH, that shadow the tables."""
+    trip, delivery = _GRANTED, "delivery_id IN may_delivery"
     lot = "(gtin, lot) IN (SELECT gtin, lot FROM may_lot)"
     where = {
         **dict.fromkeys(_BY_TRIP, trip),
@@ -226,7 +244,7 @@ def _shadowed(sight: Sight) -> str:
         f" FROM main.{table} WHERE {condition})"
         for table, condition in where.items()
     ]
-    return f"WITH {', '.join(parts)} "
+    return ", ".join(parts)
 
 
 def _literal(text: str) -> str:

@@ -129,13 +129,10 @@ def _runs(
     yield from open_.items()
 
 
-_DEVICES: Final = (
-    "SELECT DISTINCT device_id FROM readings WHERE trip_id = ? AND tamper_flags > 0"
-    " ORDER BY device_id"
-)
+_DEVICES: Final = "SELECT DISTINCT device_id FROM signs WHERE trip_id = ? ORDER BY device_id"
 _FLAGGED: Final = (
-    "SELECT position, sequence, utc_ms, tamper_flags, block_num FROM readings"
-    " WHERE trip_id = ? AND device_id = ? AND tamper_flags > 0 AND block_num <= ?"
+    "SELECT position, sequence, utc_ms, tamper_flags, block_num FROM signs"
+    " WHERE trip_id = ? AND device_id = ? AND block_num <= ?"
     " AND (sequence, position) > (?, ?) ORDER BY sequence, position LIMIT ?"
 )
 _Flagged = tuple[str, int, int, int, int, ClockRow | None]
@@ -156,7 +153,8 @@ def _flagged(
 
 
 def _clocks(index: IndexStore, trip_id: str, positions: Sequence[int]) -> dict[int, ClockRow]:
-    rows = index.query(
+    rows = index.of_trip(
+        trip_id,
         f"SELECT position, {CLOCK_COLUMNS} FROM readings"  # noqa: S608
         " WHERE trip_id = ? AND position IN (SELECT value FROM json_each(?))",
         trip_id,
@@ -184,7 +182,8 @@ def _corrected_ends(
     if not corrections or not wanted:
         return {}
     found: dict[Place, int] = {}
-    for device_id, sequence, *clock in index.query(
+    for device_id, sequence, *clock in index.of_trip(
+        trip_id,
         f"SELECT device_id, sequence, {CLOCK_COLUMNS} FROM readings WHERE trip_id = ?"  # noqa: S608
         " AND sequence IN (SELECT value FROM json_each(?))",
         trip_id,
@@ -223,8 +222,10 @@ class _Ends:
     def is_last(self, run: _Run) -> bool:
         if self._last is None:
             sql = (
-                "SELECT device_id, max(sequence) FROM readings"
-                " WHERE trip_id = ? AND block_num <= ? GROUP BY device_id"
+                "SELECT device_id, max(last) FROM (SELECT device_id, max(sequence) AS last"
+                " FROM warm_readings WHERE trip_id = ?1 AND block_num <= ?2 GROUP BY device_id"
+                " UNION ALL SELECT device_id, last_sequence FROM cold_read"
+                " WHERE trip_id = ?1 AND block_num <= ?2) GROUP BY device_id"
             )
             self._last = dict(self._index.query(sql, self._trip_id, self._newest))
         return self._last.get(run.device_id) == run.last

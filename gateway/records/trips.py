@@ -8,6 +8,7 @@ from typing import Any, Final
 from contracts.proto.payload_pb2 import RecordReading, SealTrip, StartTrip
 from contracts.proto.state_pb2 import Chain, Finding, Hold, Remarked, TamperEvent, Trip
 from contracts.records.corrections import BEFORE_READINGS, Corrections
+from gateway.index.standing import HOLDS_OF_TRIP, STANDING_HOLDS, in_force
 from gateway.index.store import IndexStore
 from gateway.records.breaches import BreachRecord, breaches
 from gateway.records.buckets import BucketedReadings, bucketed
@@ -25,26 +26,28 @@ from gateway.records.readings import (
     ValueRow,
 )
 from gateway.records.registry import unknown
-from gateway.records.tripsabout import ANY_TRIP, TripsAbout, conditions
+from gateway.records.tripsabout import ANY_TRIP, Places, TripsAbout, conditions
 
 _STARTED: Final = "start, transaction_id FROM trips"
-_BY_DEVICE: Final = " WHERE trip_id IN (SELECT trip_id FROM trip_devices WHERE device_id = ?)"
+_OF_DEVICE: Final = "SELECT trip_id FROM trip_devices WHERE device_id = ?"
 _SEALED: Final = "trip_devices LEFT JOIN chains USING (trip_id, device_id)"
 _CLOSED: Final = "SELECT max(closed_ms) FROM trip_entries WHERE trip_id = trips.trip_id"
-_READ: Final = "SELECT max(utc_ms) FROM readings JOIN trip_devices USING (trip_id, device_id)"
+_READ: Final = "SELECT max(utc_ms) FROM warm_readings JOIN trip_devices USING (trip_id, device_id)"
+_READ_COLD: Final = (
+    "SELECT max(last_utc_ms) FROM cold_read JOIN trip_devices USING (trip_id, device_id)"
+)
 _ENDED: Final = f"""
 CASE
   WHEN NOT EXISTS (SELECT 1 FROM {_SEALED} WHERE trip_id = trips.trip_id AND ended_ms IS NULL)
   THEN max(started_ms, (SELECT max(ended_ms) FROM {_SEALED} WHERE trip_id = trips.trip_id))
   WHEN ({_CLOSED}) IS NOT NULL
-  THEN max(started_ms, ({_CLOSED}), ifnull(({_READ} WHERE trip_id = trips.trip_id), 0))
+  THEN max(started_ms, ({_CLOSED}), ifnull(({_READ} WHERE trip_id = trips.trip_id), 0),
+    ifnull(({_READ_COLD} WHERE trip_id = trips.trip_id), 0))
 END
 """  # noqa: S608
 """When a trip ended, as `listed` says; NULL while it is open. Strangers' chains do not count."""
-_STANDING_HOLDS: Final = (
-    "rowid IN (SELECT max(rowid) FROM holds WHERE trip_id = ? GROUP BY hold_id)"
-)
-"""Picks the rows that tell how each hold on a trip stands."""
+LOOKED_AT_ONCE: Final = 100
+"""Trips that may have been at a place, in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +164,34 @@ class Trips:
             about: What else the trips must be about.
         """
         sql = f"SELECT rowid AS at, started_ms AS utc_ms, {_ENDED} AS until_ms, {_STARTED}"
-        values: tuple[object, ...] = ()
+        asked = list(conditions(about))
         if device_id is not None:
-            sql, values = sql + _BY_DEVICE, (device_id,)
-        for condition, named in conditions(about):
-            sql += f"{' AND' if values else ' WHERE'} trip_id IN ({condition})"
-            values += named
-        read = self._trip
-        return listed_within(self._index, sql, values, read, after=after, count=count, span=span)
+            asked.insert(0, (_OF_DEVICE, (device_id,)))
+        values = tuple(value for _, named in asked for value in named)
+        where = " AND ".join(f"trip_id IN ({condition})" for condition, _ in asked)
+        if where:
+            sql += f" WHERE {where}"
+        page = partial(listed_within, self._index, sql, values, span=span)
+        if about.near is None:
+            return page(self._trip, after=after, count=count)
+        return self._there(page, Places(self._index, about.near), after, count)
+
+    def _there(
+        self, page: Callable[..., Listed[tuple[bytes, str]]], places: Places, after: int, count: int
+    ) -> Listed[TripRecord]:
+        """Return a page of those trips that were at a place, of pages of trips that may have been.
+
+        Only as many are looked at as the page needs: readings of old trips lie in cold files.
+        """
+        found: Listed[TripRecord] = []
+        while rows := page(lambda *row: row, after=after, count=LOOKED_AT_ONCE):
+            for at, (start, transaction_id) in rows:
+                if places.has(StartTrip.FromString(start).trip_id):
+                    found.append((at, self._trip(start, transaction_id)))
+                if len(found) == count:
+                    return found
+            after = rows[-1][0]
+        return found
 
     def get(self, trip_id: str) -> TripRecord:
         """Return a trip as it stands."""
@@ -192,8 +215,16 @@ class Trips:
             f" transaction_id, block_num, {CLOCK_COLUMNS}, {VALUE_COLUMNS} FROM readings"
             " WHERE trip_id = ?"
         )
-        values, read = (trip_id,), partial(_reading, corrections_of(self._index, trip_id))
-        return listed_within(self._index, sql, values, read, after=after, count=count, span=span)
+        return listed_within(
+            self._index,
+            sql,
+            (trip_id,),
+            partial(_reading, corrections_of(self._index, trip_id)),
+            after=after,
+            count=count,
+            span=span,
+            of_trip=trip_id,
+        )
 
     def bucketed(
         self, trip_id: str, count: int, span: Span = EVERYTHING, device_id: str = ""
@@ -264,17 +295,12 @@ class Trips:
 
     def holds(self, trip_id: str, after: int, count: int) -> Listed[Hold]:
         """Return a page of the legal holds on a trip, including released ones."""
-        sql = f"SELECT rowid AS at, entry FROM holds WHERE {_STANDING_HOLDS}"  # noqa: S608
+        sql = f"SELECT rowid AS at, entry FROM holds WHERE {STANDING_HOLDS}"  # noqa: S608
         return self._of_trip(sql, trip_id, Hold.FromString, after, count)
 
     def holds_in_force(self, trip_id: str) -> list[Hold]:
         """Return the holds on a trip that were placed and not released; the trip may be unknown."""
-        rows = self._index.query(
-            f"SELECT entry FROM holds WHERE {_STANDING_HOLDS} ORDER BY rowid",  # noqa: S608
-            trip_id,
-        )
-        holds = [Hold.FromString(entry) for (entry,) in rows]
-        return [hold for hold in holds if not hold.HasField("released")]
+        return in_force(self._index.query(HOLDS_OF_TRIP, trip_id))
 
     def grounds(self, trip_id: str) -> list[Ground]:
         """Return the grounds for automatic holds on a trip, which may be unknown."""
@@ -290,7 +316,9 @@ class Trips:
         action = StartTrip.FromString(start)
         trip_id = action.trip_id
         ((readings,),) = self._index.query(
-            "SELECT count(*) FROM readings WHERE trip_id = ?", trip_id
+            "SELECT (SELECT count(*) FROM warm_readings WHERE trip_id = ?1)"
+            " + (SELECT total(readings) FROM cold_read WHERE trip_id = ?1)",
+            trip_id,
         )
         seals = self._index.query(
             "SELECT action, transaction_id FROM seals WHERE trip_id = ?", trip_id
@@ -299,7 +327,7 @@ class Trips:
             action,
             trip_entry(self._index, trip_id) or Trip(),
             transaction_id,
-            readings,
+            int(readings),
             len(self.holds_in_force(trip_id)),
             tuple(SealRecord(SealTrip.FromString(seal), seal_id) for seal, seal_id in seals),
             self._chains(trip_id),

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from contracts.errors import RejectedError
+from gateway.index.store import IndexStore
 from gateway.records.tracing import LotId
 
 _E7: Final = 10_000_000
@@ -55,15 +57,23 @@ _BY_LOT: Final = (
     "SELECT trip_id FROM trip_deliveries WHERE delivery_id IN"
     " (SELECT id FROM lots WHERE gtin = ? AND lot = ? AND role = 'delivery')"
 )
-_BY_PLACE: Final = (
-    "SELECT DISTINCT trip_id FROM readings WHERE trip_id IN (SELECT trip_id FROM trip_areas"
-    " WHERE south_e7 <= ? AND north_e7 >= ? AND west_e7 <= ? AND east_e7 >= ?)"
-    " AND latitude_e7 BETWEEN ? AND ? AND longitude_e7 BETWEEN ? AND ?"
+_BY_AREA: Final = (
+    "SELECT trip_id FROM trip_areas"
+    " WHERE south_e7 <= ? AND north_e7 >= ? AND west_e7 <= ? AND east_e7 >= ?"
 )
+_THERE: Final = (
+    "SELECT 1 FROM readings WHERE trip_id = ? AND latitude_e7 BETWEEN ? AND ?"
+    " AND longitude_e7 BETWEEN ? AND ? LIMIT 1"
+)
+COLD_LOOKS_MAX: Final = 500
+"""Trips in cold files whose readings one question about a place looks through: some seconds."""
 
 
 def conditions(about: TripsAbout) -> Iterator[tuple[str, tuple[object, ...]]]:
-    """Yield a question for the ids of trips, with its values, for each thing that is asked for."""
+    """Yield a question for the ids of trips, with its values, for each thing that is asked for.
+
+    That for a place finds trips that may have been there; `Places` knows.
+    """
     if about.order_id is not None:
         yield _BY_ORDER, (about.order_id,)
     if about.site_ids is not None:
@@ -75,7 +85,39 @@ def conditions(about: TripsAbout) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield "SELECT trip_id FROM breaches", ()
     if about.near is not None:
         south, north, west, east = _square(about.near)
-        yield _BY_PLACE, (north, south, east, west, south, north, west, east)
+        yield _BY_AREA, (north, south, east, west)
+
+
+class Places:
+    """Says whether one of a trip's readings was at a place, for one question.
+
+    Args:
+        index: The index to ask.
+        near: The place.
+    """
+
+    def __init__(self, index: IndexStore, near: Near) -> None:
+        self._index = index
+        self._square = _square(near)
+        self._looks = 0
+
+    def has(self, trip_id: str) -> bool:
+        """Say whether a trip was there.
+
+        Raises:
+            RejectedError: Too many trips in cold files had to be looked at.
+            UnavailableError: The trip's cold file does not answer.
+        """
+        if self._index.query("SELECT 1 FROM cold_read WHERE trip_id = ? LIMIT 1", trip_id):
+            self._looks += 1
+            if self._looks > COLD_LOOKS_MAX:
+                raise RejectedError(
+                    f"query.near: expected at most {COLD_LOOKS_MAX} old trips whose readings have "
+                    "to be looked through in cold files, got more: ask for a shorter time, for "
+                    "more about the trips, or for fewer at once"
+                )
+        south, north, west, east = self._square
+        return bool(self._index.of_trip(trip_id, _THERE, trip_id, south, north, west, east))
 
 
 def _square(near: Near) -> tuple[int, int, int, int]:

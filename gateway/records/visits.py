@@ -55,7 +55,8 @@ class Visits:
             "SELECT substr(subject, 6) AS trip FROM batches"
             " WHERE batch_id = ?1 AND subject LIKE 'trip %' AND ("
             " EXISTS (SELECT 1 FROM trips WHERE trip_id = trip AND device_id = ?2)"
-            " OR EXISTS (SELECT 1 FROM readings WHERE trip_id = trip AND device_id = ?2)"
+            " OR EXISTS (SELECT 1 FROM warm_readings WHERE trip_id = trip AND device_id = ?2)"
+            " OR EXISTS (SELECT 1 FROM cold_read WHERE trip_id = trip AND device_id = ?2)"
             " OR EXISTS (SELECT 1 FROM seals WHERE trip_id = trip AND device_id = ?2))",
             batch_id,
             device_id,

@@ -64,12 +64,38 @@ def open_checked(
         else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     )
     if unshared:
-        name, flags = f"{path.absolute().as_uri()}?immutable=1", flags | apsw.SQLITE_OPEN_URI
+        name = unchanging(path)
+    flags |= apsw.SQLITE_OPEN_URI  # also for the names of files that are attached later
     with as_sqlite3(APSW):
         connection = apsw.Connection(name, flags=flags, vfs=_VFS)
         connection.set_busy_timeout(BUSY_S * 1000)
         if not verify:
             connection.execute("PRAGMA checksum_verification = OFF").fetchall()
+    return connection
+
+
+def unchanging(path: Path) -> str:
+    """Return the name by which SQLite reads a file that nobody changes: without locks or a log."""
+    return f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+
+
+def create_unchanging(path: Path) -> apsw.Connection:
+    """Create a file, with checksums, that is written once and then never changed.
+
+    It has no journal: a kill leaves half a file, which its writer must not have published.
+
+    Raises:
+        sqlite3.Error: See `open_checked`.
+    """
+    connection = open_checked(path)
+    try:
+        with as_sqlite3(APSW):
+            _reserve_checksums(connection)
+            connection.execute("PRAGMA journal_mode = OFF").fetchall()
+            connection.execute("PRAGMA synchronous = OFF").fetchall()
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,10 @@ from contracts.proto.payload_pb2 import (
 )
 from contracts.proto.sawtooth_pb2 import Block, StateChange, TransactionReceipt
 from contracts.proto.state_pb2 import Chain
+from contracts.runtime.connection import Connection
 from gateway.grants import Grant, GrantKind
+from gateway.index import asking
+from gateway.index.moving import Mover
 from gateway.index.projection import project
 from gateway.index.readings import NewReadings, new_readings
 from gateway.index.store import IndexStore
@@ -115,26 +119,50 @@ def test_a_reader_with_a_grant_sees_the_readings_of_that_trip_alone(index: Index
     found = seen.trips.readings("A", 0, 10)
     assert [each.transaction_id for _, each in found] == ["01" * 64] * 2
     counted = "SELECT count(*) FROM "
-    tables = ("readings", "kept_readings", "names", "boots", "positions")
+    tables = ("warm_readings", "kept_readings", "names", "boots", "positions")
     granted = seen.trips._index  # noqa: SLF001 - what its questions are asked of
     assert [granted.query(counted + each)[0][0] for each in tables] == [2, 0, 0, 0, 0]
+    of_trip = f"{counted}readings WHERE trip_id = ?"
+    told = [granted.of_trip(each, of_trip, each)[0][0] for each in "AB"]
+    assert told == [2, 0]
 
 
+@pytest.mark.parametrize("where", ["index", "cold file", "both"])
 @pytest.mark.parametrize("granted", [False, True])
 def test_no_question_about_a_trips_readings_reads_those_of_others(
-    index: IndexStore, monkeypatch: pytest.MonkeyPatch, *, granted: bool
+    index: IndexStore, monkeypatch: pytest.MonkeyPatch, *, granted: bool, where: str
 ) -> None:
     """Long pages, sums, signs and sights are asked; each finds the trip by its number."""
     block(index, 0, run("A", 0, FULL, FULL, FULL))
+    if where != "index":
+        index.add({"trip_entries": [("A", b"", 1, 0)], "block_times": [(0, 0)]})
+        index.add({"blocks": [(1, "id 1", b"")], "block_times": [(1, 86_400)]})
+        assert Mover(index, 1).run().readings == 3
+    if where == "both":
+        block(index, 2, run("A", 3, FULL))
     query, plans = index.query, []
 
     def planned(sql: str, *values: object) -> list[tuple[object, ...]]:
-        if "FROM readings" in sql:
-            plan = [row[3] for row in query(f"EXPLAIN QUERY PLAN {sql}", *values)]
-            plans.append([step for step in plan if " kept" in step])
+        if "FROM warm_readings WHERE" in sql or "FROM signs WHERE" in sql:
+            note(query(f"EXPLAIN QUERY PLAN {sql}", *values))
         return query(sql, *values)
 
+    def planned_of_trip(
+        db: Connection, source: str, sql: str, values: tuple[object, ...], tables: str
+    ) -> list[tuple[object, ...]]:
+        asked = f"WITH all_readings AS ({source}), {tables} {sql}"
+        note(db.execute(f"EXPLAIN QUERY PLAN {asked}", values).fetchall())
+        return db.execute(asked, values).fetchall()
+
+    def note(plan: list[tuple[Any, ...]]) -> None:
+        steps = [row[3] for row in plan]
+        plans.append([step for step in steps if " kept" in step or " cold" in step])
+        # A merge of two ordered sources sorts nothing.
+        sorts.extend(steps if any("B-TREE FOR ORDER BY" in step for step in steps) else [])
+
+    sorts: list[str] = []
     monkeypatch.setattr(index, "query", planned)
+    monkeypatch.setattr(asking, "_asked", planned_of_trip)
     records = Records(index)
     if granted:
         records = records.granted(frozenset([Grant(GrantKind.TRIP, "A")]))
@@ -145,6 +173,7 @@ def test_no_question_about_a_trips_readings_reads_those_of_others(
     assert len(plans) > 4
     steps = [step for plan in plans for step in plan]
     assert all("(trip=?" in step for step in steps), steps
+    assert sorts == [], sorts
     assert any("readings_with_signs" in step for step in steps)
 
 

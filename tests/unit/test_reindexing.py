@@ -15,6 +15,7 @@ import pytest
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.client import LedgerClient
 from gateway.index import reindexing
+from gateway.index.cooling import Cooling
 from gateway.index.follower import Follower
 from gateway.index.network import Network
 from gateway.index.projection import Rows
@@ -73,7 +74,11 @@ def blocks(store: IndexStore) -> int:
 def built(
     client: LedgerClient, store: IndexStore, genesis_id: str | None = None
 ) -> ReindexProgress:
-    return build(client, store.offered, genesis_id, lambda _: None)
+    return build(client, store.offered, genesis_id, lambda _: None, cooling(store))
+
+
+def cooling(store: IndexStore) -> Cooling:
+    return Cooling(store.cold, 0)
 
 
 def beside(store: IndexStore) -> list[str]:
@@ -132,7 +137,7 @@ def test_the_progress_is_told_with_the_time_left(
 ) -> None:
     monkeypatch.setattr(reindexing, "TELL_S", 0.0)
     told: list[ReindexProgress] = []
-    last = build(client, store.offered, None, told.append)
+    last = build(client, store.offered, None, told.append, cooling(store))
     assert [each.blocks for each in told] == list(range(1, BLOCKS + 1))
     assert (last.blocks, last.of, last.readings) == (BLOCKS, BLOCKS, 0)
     assert str(ReindexProgress(3, 12, 900, 5.0)) == (
@@ -153,7 +158,7 @@ def test_what_is_no_index_of_this_gateway_is_removed_and_the_old_one_answers(
         with FakeLedger() as other, closing(LedgerClient(other.url)) as there:
             other.extend([[]] * (BLOCKS - 1), "other" if wrong == "ledger" else "")
             other.extend([[]], "other")
-            build(there, store.offered, None, lambda _: None)
+            build(there, store.offered, None, lambda _: None, cooling(store))
     elif wrong == "garbage":
         store.offered.write_bytes(b"not a database, " * 4096)
     else:
@@ -194,9 +199,12 @@ def test_what_a_killed_build_left_is_in_nobodys_way(
         "import os, signal, sys; from pathlib import Path\n"
         "from contracts.ledger.client import LedgerClient\n"
         "from gateway.index import reindexing\n"
+        "from gateway.index.coldfile import ColdFiles\n"
+        "from gateway.index.cooling import Cooling\n"
         "reindexing.TELL_S = 0.0\n"
         "reindexing.build(LedgerClient(sys.argv[1]), Path(sys.argv[2]), None,"
-        " lambda each: each.blocks == 7 and os.kill(os.getpid(), signal.SIGKILL))"
+        " lambda each: each.blocks == 7 and os.kill(os.getpid(), signal.SIGKILL),"
+        " Cooling(ColdFiles(Path(sys.argv[2])), 0))"
     )
     command = [sys.executable, "-c", killed, ledger.url, str(store.offered)]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL  # noqa: S603
@@ -249,5 +257,5 @@ def test_a_new_index_leaves_room_for_the_gateway(
             shutil, "disk_usage", lambda _, left=left: SimpleNamespace(free=next(left))
         )
         with pytest.raises(UnavailableError, match=f"expected {room} bytes of free room"):
-            build(client, store.offered, None, lambda _: None)
+            built(client, store)
         assert not [each for each in store.offered.parent.iterdir() if "next" in each.name]
