@@ -10,7 +10,6 @@ from gateway.index.asking import ColdPlace, check_trip
 from gateway.index.coldfile import (
     ColdError,
     Digest,
-    check_there,
     damaged,
     head_of,
     opened,
@@ -39,27 +38,29 @@ class ColdState:
 
 
 def states(index: IndexStore) -> Iterator[ColdState]:
-    """Yield each cold file of an index, with the faults that a look at its first page shows.
+    """Yield each cold file of an index, with the faults that a look at its list of trips shows.
 
     Raises:
         UnavailableError: The index did not answer.
     """
     with index.connection() as db:
         head = head_of(db, 0)
-        rows = db.execute(
-            "SELECT file, count(*), sum(readings) FROM cold_trips GROUP BY file ORDER BY file"
-        ).fetchall()
-    for file, trips, readings in rows:
+        files = db.execute("SELECT DISTINCT file FROM cold_trips ORDER BY file").fetchall()
+    for (file,) in files:
+        with index.connection() as db:
+            rows = db.execute("SELECT * FROM cold_trips WHERE file = ?", (file,)).fetchall()
+        places = list(map(ColdPlace._make, rows))
         path = index.cold.path(head.generation, file)
         fault = ""
         try:
-            check_there(path)
-            with opened(path, head._replace(file=file)):
-                pass
+            with opened(path, head._replace(file=file)) as looked:
+                for place in places:
+                    check_trip(looked, "main", path, place)
         except ColdError as error:
             fault = str(error)
         size = path.stat().st_size if path.exists() else 0
-        yield ColdState(path, trips, readings, size, fault)
+        readings = sum(place.readings for place in places)
+        yield ColdState(path, len(places), readings, size, fault)
 
 
 def check_file(index: IndexStore, file: int, going_on: Callable[[], bool]) -> None:

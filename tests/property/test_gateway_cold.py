@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from gateway.index import moving
+from gateway.index import coldfile, moving
 from gateway.index.moving import Mover
 from gateway.index.store import IndexStore
 from support.gateways.histories import DAY_S, DEVICES, TRIPS, Told, add, answers, begun, happen, run

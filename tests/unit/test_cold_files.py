@@ -1,0 +1,225 @@
+"""A cold file that is missing, damaged or another one is named, and nothing else stands still."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import RejectedError, UnavailableError
+from gateway.index import moving
+from gateway.index.coldcheck import check_file, states
+from gateway.index.coldfile import ColdError, ColdFiles, head_of
+from gateway.index.moving import Mover, generation_of
+from gateway.index.remaking import remake
+from gateway.index.store import IndexStore
+from gateway.records.records import Records
+from support.gateways.coldtrips import READINGS, ColdTrips, client_of, cold_trips, of_day
+
+PAGE = 4096
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[ColdTrips]:
+    with cold_trips(tmp_path) as found:
+        yield found
+
+
+def overwrite(file: Path, page: int) -> None:
+    with file.open("r+b") as opened:
+        opened.seek(page * PAGE + 1000)
+        opened.write(b"\xff" * 64)
+
+
+def each_page(file: Path) -> None:
+    for page in range(1, file.stat().st_size // PAGE):
+        overwrite(file, page)
+
+
+def of_another_index(file: Path) -> None:
+    """Put the file of the same number of another index there."""
+    folder = file.parents[2] / "another"
+    folder.mkdir()
+    with cold_trips(folder) as other:
+        other.move()
+        shutil.copy(other.file, file)
+
+
+def older(file: Path) -> None:
+    """Put a file of the same index there that has fewer trips, as an old backup would."""
+    files = ColdFiles(file.parent.parent)
+    store = IndexStore(file.parent.parent.parent / "index.db")
+    with closing(store), store.connection() as db:
+        files.replace(head_of(db, 1), lambda _: None)
+
+
+FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "missing": (Path.unlink, "is missing"),
+    "empty": (lambda file: file.write_bytes(b""), "its first page is damaged"),
+    "cut": (lambda file: os.truncate(file, file.stat().st_size - PAGE), "expected .* bytes, got"),
+    "first page": (lambda file: overwrite(file, 0), "is damaged"),
+    "a page": (each_page, "is damaged"),
+    "another": (of_another_index, "is not of this index"),
+    "older": (older, "expected 30 readings with SHA-256 .*, got none"),
+    "garbage": (lambda file: file.write_bytes(b"x" * 9999), "its first page is damaged"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_cold_file_that_does_not_answer_is_named_with_fault_and_remedy(
+    made: ColdTrips, fault: str
+) -> None:
+    before = made.pages()
+    assert [len(each) for each in before] == [READINGS] * 3
+    assert "moved 2 trips with 60 readings into 1 cold files" in made.move()
+    assert made.pages() == before
+    file = made.file
+    harm, words = FAULTS[fault]
+    harm(file)
+    trips = Records(made.index).trips
+    for ask in (
+        lambda: made.page(0),
+        lambda: trips.bucketed(made.trips[0], 3),
+        lambda: trips.bucketed(made.trips[0], 1000),
+    ):
+        with pytest.raises(UnavailableError, match=words) as raised:
+            ask()
+        said = str(raised.value)
+        assert str(file) in said
+        assert f"the readings of trip {made.trips[0]} are not whole" in said
+        assert "put it back as it was, or type wayseal-gateway reindex" in said
+    assert made.page(2) == before[2]  # what lies in the index answers
+    assert [each.readings for _, each in trips.listed(0, 10)] == [READINGS] * 3
+    of_day(made.ledger, 101)
+    made.take_in()  # and intake goes on
+    assert made.index.rebuild is None
+    with pytest.raises(ColdError, match=words):
+        check_file(made.index, 1, lambda: True)
+    (state,) = states(made.index)
+    assert state.fault
+    with closing(client_of(made)) as client:
+        remade = remake(made.index, client, made.trips[1], lambda _: None)
+    assert (remade.kept + remade.fetched, remade.file) == (2, str(file))
+    assert made.pages() == before
+    check_file(made.index, 1, lambda: True)
+
+
+def test_what_is_whole_in_a_file_is_not_fetched_again(made: ColdTrips) -> None:
+    before = made.pages()
+    made.move()
+    with closing(client_of(made)) as client:
+        assert remake(made.index, client, made.trips[0], lambda _: None).fetched == 0
+    with pytest.raises(RejectedError, match="all its readings lie in the index"):
+        remake(made.index, client, made.trips[2], lambda _: None)
+    with pytest.raises(RejectedError, match="has no readings of it"):
+        remake(made.index, client, "unknown", lambda _: None)
+    assert made.pages() == before
+
+
+def test_a_damaged_index_is_not_taken_for_a_damaged_cold_file(made: ColdTrips) -> None:
+    made.move()
+    made.index.settle()
+    path = made.index.offered.with_name("index.db")
+    made.index.close()
+    for page in range(2, path.stat().st_size // PAGE):
+        overwrite(path, page)
+    with pytest.raises(UnavailableError, match="the index is damaged and is made again"):
+        made.page(0)
+    assert made.index.rebuild is not None
+
+
+def test_a_pass_says_why_trips_stay(made: ColdTrips) -> None:
+    assert "1 stay in the index: 1 are too young" in made.move()
+    assert made.move().startswith("no trip was moved, in 0 s; 1 stay in the index")
+    made.index.cut(0)
+    made.index.query("DELETE FROM block_times")
+    assert "the ledger records no times" in made.move()
+
+
+def test_a_folder_that_went_away_is_not_filled_again(made: ColdTrips) -> None:
+    """A disk that is not mounted: its mount point is on another disk, and would fill that."""
+    made.move()
+    folder = made.file.parent
+    folder.rename(folder.with_name("away"))
+    with pytest.raises(UnavailableError, match=r"expected cold files in .*mount its disk"):
+        made.move()
+    assert not folder.exists()
+
+
+def test_a_disk_without_room_keeps_the_trips_in_the_index(
+    made: ColdTrips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = made.pages()
+    monkeypatch.setattr(moving, "FREE_BYTES_MIN", 1 << 60)
+    with pytest.raises(UnavailableError, match="bytes of free room"):
+        made.move()
+    assert made.pages() == before
+    assert not list(made.index.cold.folder.glob("*/*"))
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from gateway.index import coldfile, moving
+from gateway.index.store import IndexStore
+moving.ROWS_AT_ONCE = coldfile.ROWS_AT_ONCE = 4
+left = int(sys.argv[2])
+
+def step(*_):
+    global left
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def stepping(function):
+    def run(*given, **named):
+        step()
+        found = function(*given, **named)
+        step()
+        return found
+    return run
+
+os.fsync, Path.rename = stepping(os.fsync), stepping(Path.rename)
+coldfile.insert_readings = stepping(coldfile.insert_readings)
+moving.flip_some = stepping(moving.flip_some)
+moving.Mover(IndexStore(Path(sys.argv[1])), 30, step).run()
+print(left)
+"""
+
+
+@pytest.mark.parametrize(
+    "every", [pytest.param(23, id="some"), pytest.param(1, id="all", marks=pytest.mark.long)]
+)
+def test_a_kill_at_any_step_loses_nothing_and_leaves_nothing(tmp_path: Path, every: int) -> None:
+    """At each write, sync, rename and transaction, before and after it."""
+    with cold_trips(tmp_path) as whole:
+        before = whole.pages()
+        whole.index.settle()
+        whole.index.close()
+        for at in range(2, 1000, every):
+            folder = tmp_path / str(at)
+            folder.mkdir()
+            shutil.copy(tmp_path / "index.db", folder)
+            path = folder / "index.db"
+            command = [sys.executable, "-c", KILLED, str(path), str(at)]
+            ended = subprocess.run(command, capture_output=True, check=False, text=True)  # noqa: S603
+            with closing(IndexStore(path)) as index:
+                made = ColdTrips(index, whole.ledger, whole.trips)
+                assert index.rebuild is None
+                assert made.pages() == before
+                Mover(index, 30).run()
+                assert made.pages() == before
+                index.cold.remove_others(generation_of(index))
+                assert index.query("SELECT count(*) FROM kept_readings") == [(READINGS,)]
+                files = [each.name for each in index.cold.folder.glob("*/*")]
+                assert len(files) == 1, files
+                check_file(index, int(files[0][:6]), lambda: True)
+            if ended.returncode != -signal.SIGKILL:
+                assert ended.returncode == 0, ended.stderr
+                break
+        assert ended.returncode == 0
