@@ -80,6 +80,8 @@ KEPT: Final = (
     Kept("GATEWAY", "volume-ids/", CopiedBy.GATEWAY),
     Kept("GATEWAY", "recordings/", CopiedBy.GATEWAY),
     Kept("GATEWAY", "index.db", CopiedBy.NOBODY),
+    Kept("GATEWAY", "cold/", CopiedBy.NOBODY),
+    Kept("GATEWAY", "cold-now", CopiedBy.NOBODY),
     Kept("GATEWAY", "scrub.db", CopiedBy.NOBODY),
     Kept("GATEWAY", "reserve", CopiedBy.NOBODY),
     Kept("GATEWAY", "*.db.damaged*", CopiedBy.NOBODY),

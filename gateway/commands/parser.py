@@ -31,6 +31,7 @@ examples:
   wayseal-gateway pki list --config gateway.toml
   wayseal-gateway backup /srv/backup --config gateway.toml
   wayseal-gateway reindex --config gateway.toml
+  wayseal-gateway cold --config gateway.toml
   wayseal-gateway volumes --config gateway.toml"""
 
 _EXAMPLES: Final = """\
@@ -142,7 +143,23 @@ def build_parser() -> argparse.ArgumentParser:
         "running gateway goes on meanwhile and then takes it in one step; another one takes it at "
         "its next start.",
     )
+    reindex.add_argument(
+        "--trip",
+        metavar="ID",
+        help="only the cold file with this trip's readings, which is damaged, missing or older",
+    )
     reindex.set_defaults(run="gateway.commands.reindex:run")
+    cold = commands.add_parser(
+        "cold",
+        parents=[common],
+        help="Show where the readings of old trips lie, and move old trips now.",
+        description="Prints a line of JSON about the trips in the index, and why they stay there, "
+        "then one for each cold file, with its fault if it has one.",
+    )
+    cold.add_argument(
+        "--move", action="store_true", help="have the running gateway move old trips first"
+    )
+    cold.set_defaults(run="gateway.commands.cold:run")
     volumes_parser.add(commands, common)
     return parser
 

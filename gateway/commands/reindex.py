@@ -1,4 +1,4 @@
-"""`wayseal-gateway reindex`: makes the index again beside the one in use."""
+"""`wayseal-gateway reindex`: makes the index again beside the one in use, or one cold file."""
 
 import argparse
 import json
@@ -14,7 +14,9 @@ from contracts.ledger.client import LedgerClient
 from contracts.runtime.files import holder_of, locked
 from gateway.index.coldfile import ColdFiles
 from gateway.index.cooling import REINDEX_LOCK, Cooling
+from gateway.index.looked import looking_at_index
 from gateway.index.reindexing import ReindexProgress, build
+from gateway.index.remaking import remake
 from gateway.index.store import OFFERED
 from gateway.intake.schema import INBOX
 from gateway.settings import Settings
@@ -27,8 +29,10 @@ POLITE: Final = 10
 """Less of the processor than the gateway gets: see nice(2)."""
 
 
-def run(_: argparse.Namespace, settings: Settings) -> None:
+def run(options: argparse.Namespace, settings: Settings) -> None:
     """Build an index, say how far it is, and wait until a running gateway has taken it.
+
+    With `--trip` make only the cold file with that trip's readings again.
 
     Raises:
         RejectedError: The ledger is not the gateway's, or an index waits to be taken.
@@ -46,6 +50,9 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
         if offered.exists():
             raise RejectedError(f"index {offered} is whole and waits for the gateway to start")
         os.nice(POLITE)
+        if options.trip is not None:
+            _remake(settings, ledger, options.trip)
+            return
         old = _file_number(data / "index.db")
         cooling = Cooling(ColdFiles(settings.cold_dir), settings.index.cold_after_days)
         made = build(ledger, offered, known[0][0] if known else None, _say, cooling)
@@ -53,6 +60,26 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
         taken = _is_taken(data, offered, old)
     told = {"blocks": made.blocks, "readings": made.readings, "took_s": round(made.took_s, 1)}
     print(json.dumps({**told, "taken": taken}))
+
+
+def _remake(settings: Settings, ledger: LedgerClient, trip_id: str) -> None:
+    with looking_at_index(settings.index_file, ColdFiles(settings.cold_dir)) as index:
+        genesis = ledger.genesis().header_signature
+        if index.block_id(0) != genesis:
+            raise RejectedError(
+                f"the ledger begins with block {genesis[:16]}…, expected that of the index"
+            )
+        made = remake(index, ledger, trip_id, lambda words: print(words, file=sys.stderr))
+    print(
+        json.dumps(
+            {
+                "file": made.file,
+                "trips_kept": made.kept,
+                "trips_fetched": made.fetched,
+                "blocks": made.blocks,
+            }
+        )
+    )
 
 
 def _is_taken(data: Path, offered: Path, old: int | None) -> bool:

@@ -103,6 +103,25 @@ def ledger(services: Services) -> Iterator[Family]:
     )
 
 
+def cold(services: Services) -> Iterator[Family]:
+    """Yield how much of old trips lies in cold files, and what is wrong there."""
+    keeper = services.cold
+    files, trips, readings = keeper.amounts()
+    yield gauge("wayseal_cold_files", "Cold files of old trips.", files)
+    yield gauge("wayseal_cold_trips", "Trips whose readings lie in a cold file.", trips)
+    yield gauge("wayseal_cold_readings", "Readings in cold files.", readings)
+    yield gauge(
+        "wayseal_cold_files_bad",
+        "Cold files that were missing, damaged or others when they were last checked.",
+        len(keeper.bad),
+    )
+    yield gauge(
+        "wayseal_cold_move_failed",
+        "1 while old trips wait in the index because moving them failed, else 0.",
+        bool(keeper.failure),
+    )
+
+
 def scrub(services: Services) -> Iterator[Family]:
     """Yield when the scrub last read everything, and what it found then."""
     journal, days = services.scrubbing.journal, services.settings.scrub.every_days
@@ -255,6 +274,7 @@ GROUPS: Final[Mapping[str, Group]] = {
     "devices": devices,
     "backlog": backlog,
     "ledger": ledger,
+    "cold": cold,
     "scrub": scrub,
     "disks": disks,
 }

@@ -15,7 +15,13 @@ from typing import Any, Final, NamedTuple
 
 from contracts.errors import UnavailableError
 from contracts.runtime.connection import Connection
-from contracts.runtime.files import created, disk_errors, make_directory, sync_directory
+from contracts.runtime.files import (
+    created,
+    disk_errors,
+    give_to_owner_of,
+    make_directory,
+    sync_directory,
+)
 from contracts.runtime.sqlite import as_sqlite3, translated
 from gateway.index.readings import Row, insert_readings
 from gateway.index.schema import COLD_SCHEMA, VERSION
@@ -29,7 +35,8 @@ from storage.checked.connection import (
 
 ROWS_AT_ONCE: Final = 4096
 """Readings in memory at once."""
-REMEDY: Final = "put it back as it was, or type wayseal-gateway reindex"
+REINDEX: Final = "type wayseal-gateway reindex"
+REMEDY: Final = f"put it back as it was, or {REINDEX}"
 _NAME: Final = re.compile(r"(\d{6,})\.db")
 _MAGIC: Final = b"SQLite format 3\x00"
 _PAGE_SIZE: Final = slice(16, 18)
@@ -166,19 +173,26 @@ class ColdFiles:
             UnavailableError: The disk is full or failed; nothing of it stays.
         """
         path = self.path(head.generation, head.file)
-        if not path.parent.is_dir():
-            make_directory(path.parent)
-            with disk_errors("make", path.parent):
-                sync_directory(self.folder)
+        for folder in (self.folder, path.parent):
+            if not folder.is_dir():
+                make_directory(folder)
+                with disk_errors("make", folder):
+                    give_to_owner_of(folder.parent, folder)
+                    sync_directory(folder.parent)
         with created(path) as part:
             _fill(part, head, fill)
         return path
 
     def replace(self, head: ColdHead, fill: Callable[[Connection], None]) -> None:
-        """Write a file in the place of one that is damaged or missing, as `write` does."""
+        """Write a file in the place of one that is damaged or missing, as `write` does.
+
+        Raises:
+            UnavailableError: The disk is full, failed or away; nothing is changed.
+        """
         path = self.path(head.generation, head.file)
+        if not path.parent.is_dir():
+            raise UnavailableError(f"{path.parent} is missing: mount its disk, or {REINDEX}")
         fresh = path.with_name(f".remade-{path.name}")
-        make_directory(path.parent)
         with disk_errors("replace", path):
             fresh.unlink(missing_ok=True)
             with created(fresh) as part:

@@ -144,6 +144,19 @@ class ColdKeeper:
         self.failure = ""
         return False
 
+    def amounts(self) -> tuple[int, int, int]:
+        """Return how many cold files there are, the trips in them, and their readings.
+
+        Raises:
+            UnavailableError: The index did not answer.
+        """
+        with self._index.connection() as db:
+            files, trips = db.execute(
+                "SELECT count(DISTINCT file), count(*) FROM cold_trips"
+            ).fetchone()
+            (readings,) = db.execute("SELECT ifnull(sum(readings), 0) FROM cold_devices").fetchone()
+        return files, trips, readings
+
     def check(self) -> None:
         """Read a seventh of the cold files to their ends, each day another one.
 

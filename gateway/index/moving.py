@@ -51,6 +51,7 @@ class Pass:
         trips: Trips that have readings in the index.
         open: Of these, trips that have not ended.
         held: Those under a legal hold.
+        due: Those that are old, where nothing was moved yet.
         young: Those that ended, or were read, less than the set days ago.
         failed: Those that wait because a cold file does not answer.
         moved: Trips that were moved.
@@ -64,6 +65,7 @@ class Pass:
     open: int = 0
     held: int = 0
     young: int = 0
+    due: int = 0
     failed: int = 0
     moved: int = 0
     readings: int = 0
@@ -134,6 +136,15 @@ class Mover:
         self._remove_empty()
         done.took_s = time.monotonic() - began_s
         return done
+
+    def look(self) -> Pass:
+        """Look at all trips, and move nothing."""
+        found = Pass()
+        with self._store.connection() as db:
+            upto = _old_block(db, self._days)
+        found.timeless = upto is None
+        found.due = sum(1 for _ in self._due(-1 if upto is None else upto, found))
+        return found
 
     def _check_folder(self) -> None:
         with self._store.connection() as db:

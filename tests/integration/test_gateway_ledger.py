@@ -38,7 +38,7 @@ def trip_batches(number: int, readings: int = 4) -> list[Batch]:
 
 
 def readings_of(desk: Desk) -> set[str]:
-    return {row[0] for row in desk.index.query("SELECT trip_id FROM readings")}
+    return {row[0] for row in desk.index.query("SELECT trip_id FROM warm_readings")}
 
 
 def test_a_fork_is_rolled_back_and_followed(desk: Desk) -> None:

@@ -36,7 +36,7 @@ def test_each_turn_has_trips_ids_and_blocks_of_its_own(index: IndexStore) -> Non
     for turn in range(2):
         again = Projected(rows, [new_readings(reading, bytes(64))])
         index.add(*renamed(again, turn, turn + 5))
-    names = index.query("SELECT DISTINCT trip_id, device_id, transaction_id FROM readings")
+    names = index.query("SELECT DISTINCT trip_id, device_id, transaction_id FROM warm_readings")
     assert len({trip for trip, _, _ in names}) == len({each for _, _, each in names}) == 2
     assert {device for _, device, _ in names} == {"truck-1"}
     subjects = {each for (each,) in index.query("SELECT subject FROM batches")}
