@@ -19,6 +19,7 @@ from typing import Final
 from contracts.ledger.client import LedgerClient
 from contracts.ledger.pages import Committed
 from contracts.runtime.files import make_directory
+from demo.bench_cold import measured
 from demo.ending import failing_in_one_line
 from demo.renamed import ANY_BLOCK, renamed
 from gateway.index.projection import project
@@ -52,6 +53,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench-index", description=__doc__)
     parser.add_argument("--readings", type=int, default=1_000_000, help="default 1,000,000")
     parser.add_argument("--kind", choices=list(_CHAINS), default="runs", help="default runs")
+    parser.add_argument(
+        "--cold", action="store_true", help="then move every second trip into cold files"
+    )
     options = parser.parse_args()
     with failing_in_one_line("bench-index"):
         make_directory(DIRECTORY)
@@ -62,6 +66,7 @@ def main() -> None:
             for point in grown(index, blocks, options.readings):
                 print_point(point)
                 points.append(point)
+            cold = _cold(index, blocks) if options.cold else {}
     last = points[-1]
     figures = {
         "kind": options.kind,
@@ -72,6 +77,7 @@ def main() -> None:
             each.readings: [round(each.bytes_per_reading, 1), round(each.cpu_us, 1)]
             for each in points
         },
+        **cold,
     }
     print(written(figures, DIRECTORY / f"index-{options.kind}.json"))
 
@@ -103,6 +109,11 @@ def grown(path: Path, blocks: Sequence[Committed], readings: int) -> Iterator[Po
                 spent_s, since = 0.0, count
                 due = max(due, count) * 2
                 yield point
+
+
+def _cold(path: Path, blocks: Sequence[Committed]) -> dict[str, float]:
+    with closing(IndexStore(path)) as index:
+        return measured(index, blocks)
 
 
 def print_point(point: Point) -> None:

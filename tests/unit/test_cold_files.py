@@ -14,14 +14,18 @@ import pytest
 from contracts.errors import RejectedError, UnavailableError
 from gateway.index import moving
 from gateway.index.coldcheck import check_file, states
-from gateway.index.coldfile import ColdError, ColdFiles, head_of
+from gateway.index.coldfile import ColdError, ColdFiles, ColdHead, head_of, opened
 from gateway.index.moving import Mover, generation_of
+from gateway.index.readings import insert_readings
 from gateway.index.remaking import remake
+from gateway.index.schema import VERSION
 from gateway.index.store import IndexStore
 from gateway.records.records import Records
 from support.gateways.coldtrips import READINGS, ColdTrips, client_of, cold_trips, of_day
 
 PAGE = 4096
+CACHE_BYTES = 2 << 20
+"""Of a connection, by default."""
 
 
 @pytest.fixture
@@ -58,7 +62,7 @@ def older(file: Path) -> None:
         files.replace(head_of(db, 1), lambda _: None)
 
 
-FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
+FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing": (Path.unlink, "is missing"),
     "empty": (lambda file: file.write_bytes(b""), "its first page is damaged"),
     "cut": (lambda file: os.truncate(file, file.stat().st_size - PAGE), "expected .* bytes, got"),
@@ -107,6 +111,19 @@ def test_a_cold_file_that_does_not_answer_is_named_with_fault_and_remedy(
     assert (remade.kept + remade.fetched, remade.file) == (2, str(file))
     assert made.pages() == before
     check_file(made.index, 1, lambda: True)
+
+
+def test_a_file_larger_than_its_writers_cache_has_checksums_in_each_page(tmp_path: Path) -> None:
+    files, head = ColdFiles(tmp_path / "cold"), ColdHead(VERSION, "0" * 16, 1, "genesis")
+    row = (0, 0, 0, None, 0, 1 << 40, 1 << 40, *[None] * 7, 0, 0)
+    rows = [(trip, at, *row) for trip in range(3) for at in range(20_000)]
+    path = files.write(head, lambda db: insert_readings(db, rows))
+    assert path.stat().st_size > CACHE_BYTES
+    with opened(path, head) as db:
+        assert db.execute("PRAGMA quick_check(1)").fetchall() == [("ok",)]
+    overwrite(path, path.stat().st_size // PAGE - 3)
+    with pytest.raises(ColdError, match="is damaged"), opened(path, head) as db:
+        db.execute("SELECT sum(utc_ms) FROM kept_readings").fetchall()
 
 
 def test_what_is_whole_in_a_file_is_not_fetched_again(made: ColdTrips) -> None:

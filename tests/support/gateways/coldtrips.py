@@ -9,6 +9,7 @@ from typing import Final
 from contracts.ledger.client import LedgerClient
 from contracts.ledger.pages import Committed
 from contracts.proto.sawtooth_pb2 import BlockHeader, TransactionReceipt
+from contracts.records.reading import Reading
 from contracts.sawtooth.block_info import block_info_batch
 from gateway.index.moving import Mover
 from gateway.index.projection import project
@@ -71,9 +72,9 @@ def of_day(ledger: FakeLedger, day: int, *trips: Trip) -> None:
     ledger.extend([[timed, *(b for each in trips for b in each.whole(values()))]])
 
 
-def values() -> list[object]:
+def values() -> list[Reading]:
     """Return the readings of a trip."""
-    return [reading(number) for number in range(READINGS)]  # type: ignore[return-value]
+    return [reading(number) for number in range(READINGS)]
 
 
 @contextmanager
