@@ -1,7 +1,8 @@
 """What a cold file costs: answers about its trips beside those of the index, and a move's rate.
 
-Part of `make bench-index OPTIONS="--cold"`. Every second trip of a grown index is closed and old;
-these move in a thread with the gateway's rests, while the main thread goes on to add blocks.
+Part of `make bench-index OPTIONS="--cold"`. Every second trip of a grown index is closed and
+old. Half of these move alone; the others in a thread with the gateway's rests, while the main
+thread goes on to add blocks as fast as it can.
 """
 
 import threading
@@ -12,6 +13,7 @@ from statistics import median
 from typing import Final
 
 from contracts.ledger.pages import Committed
+from contracts.runtime.sqlite import used_bytes
 from demo.renamed import ANY_BLOCK, renamed
 from gateway.index.moving import Mover, Pass
 from gateway.index.projection import project
@@ -50,7 +52,11 @@ class _Intake:
 def measured(index: IndexStore, blocks: Sequence[Committed]) -> dict[str, float]:
     """Move every second trip of a grown index, and return the figures by name."""
     ids = [str(name) for (name,) in index.query(_TRIPS)]
-    old, young = ids[::2], ids[1::2]
+    first, old, young = ids[::4], ids[2::4], ids[1::2]
+    _make_old(index, first)
+    before = used_bytes(index.query)
+    quiet = Mover(index, 30, time.sleep).run()
+    freed = before - used_bytes(index.query)
     _make_old(index, old)
     ((newest,),) = index.query("SELECT max(block_num) FROM blocks")
     intake = _Intake(index, blocks, newest // len(blocks) + 1)
@@ -64,15 +70,17 @@ def measured(index: IndexStore, blocks: Sequence[Committed]) -> dict[str, float]
     moved = done[0]
     files = sum(each.stat().st_size for each in _files(index))
     return {
-        "moved_trips": moved.moved,
-        "moved_readings": moved.readings,
-        "moved_per_s": round(moved.readings / moved.took_s),
-        "cold_bytes_per_reading": round(files / moved.readings, 1),
+        "moved_trips": quiet.moved + moved.moved,
+        "moved_readings": quiet.readings + moved.readings,
+        "moved_per_s": round(quiet.readings / quiet.took_s),
+        "moved_per_s_beside_intake": round(moved.readings / moved.took_s),
+        "index_freed_bytes_per_reading": round(freed / quiet.readings, 1),
+        "cold_bytes_per_reading": round(files / (quiet.readings + moved.readings), 1),
         "intake_per_s_alone": round(alone),
         "intake_per_s_beside": round(beside),
         "intake_longest_wait_ms_alone": round(alone_wait_s * 1000),
         "intake_longest_wait_ms_beside": round(beside_wait_s * 1000),
-        **_asked(index, old, young),
+        **_asked(index, first + old, young),
     }
 
 

@@ -44,16 +44,24 @@ SenmlRecord = dict[str, str | float | bool]
 
 
 def every_reading(trips: Trips, trip_id: str, span: Span) -> Iterator[ReadingRecord]:
-    """Yield a trip's readings in a span; the index is asked for a page at a time.
+    """Return a trip's readings in a span; the index is asked for a page at a time.
+
+    The first page is asked for at once: an answer that cannot be given is an error then, and no
+    file that ends after its heading.
 
     Raises:
         NotOnLedgerError: There is no such trip.
-        UnavailableError: The index did not answer.
+        UnavailableError: The index or a cold file did not answer.
     """
-    after = 0
-    while found := trips.readings(trip_id, after, ASKED_AT_ONCE, span):
-        yield from (reading for _, reading in found)
-        after = found[-1][0]
+    found = trips.readings(trip_id, 0, ASKED_AT_ONCE, span)
+
+    def following() -> Iterator[ReadingRecord]:
+        page = found
+        while page:
+            yield from (reading for _, reading in page)
+            page = trips.readings(trip_id, page[-1][0], ASKED_AT_ONCE, span)
+
+    return following()
 
 
 def as_csv(readings: Iterable[ReadingRecord]) -> Iterable[bytes]:

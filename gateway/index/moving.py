@@ -19,7 +19,6 @@ from contracts.runtime.connection import Connection
 from contracts.runtime.sqlite import transaction
 from gateway.index.asking import ColdPlace, check_trip
 from gateway.index.coldfile import (
-    ROWS_AT_ONCE,
     ColdError,
     ColdTrip,
     head_of,
@@ -34,6 +33,8 @@ from gateway.index.store import IndexStore
 
 FILE_READINGS: Final = 1_000_000
 """A file takes no further trip once it has so many readings: 65 to 190 MB."""
+FLIPPED_AT_ONCE: Final = 1024
+"""Readings that leave the index in one transaction: it keeps a block waiting for some 10 ms."""
 FREE_BYTES_MIN: Final = 256 << 20
 """Room that a new file leaves on the disk of cold files."""
 DAY_S: Final = 86_400
@@ -349,7 +350,7 @@ def flip_some(db: Connection, file: int, trip: ColdTrip) -> int:
     (nth,) = db.execute(
         "SELECT max(position) FROM (SELECT position FROM kept_readings WHERE trip = ?"
         " AND position <= ? ORDER BY position LIMIT ?)",
-        (trip.trip, trip.last, ROWS_AT_ONCE),
+        (trip.trip, trip.last, FLIPPED_AT_ONCE),
     ).fetchone()
     if nth is None:
         return 0

@@ -26,7 +26,7 @@ from gateway.records.readings import (
     ValueRow,
 )
 from gateway.records.registry import unknown
-from gateway.records.tripsabout import ANY_TRIP, Places, TripsAbout, conditions
+from gateway.records.tripsabout import ANY_TRIP, Nearby, TripsAbout, conditions
 
 _STARTED: Final = "start, transaction_id FROM trips"
 _OF_DEVICE: Final = "SELECT trip_id FROM trip_devices WHERE device_id = ?"
@@ -174,10 +174,10 @@ class Trips:
         page = partial(listed_within, self._index, sql, values, span=span)
         if about.near is None:
             return page(self._trip, after=after, count=count)
-        return self._there(page, Places(self._index, about.near), after, count)
+        return self._there(page, Nearby(self._index, about.near), after, count)
 
     def _there(
-        self, page: Callable[..., Listed[tuple[bytes, str]]], places: Places, after: int, count: int
+        self, page: Callable[..., Listed[tuple[bytes, str]]], places: Nearby, after: int, count: int
     ) -> Listed[TripRecord]:
         """Return a page of those trips that were at a place, of pages of trips that may have been.
 

@@ -72,7 +72,7 @@ COLD_LOOKS_MAX: Final = 500
 def conditions(about: TripsAbout) -> Iterator[tuple[str, tuple[object, ...]]]:
     """Yield a question for the ids of trips, with its values, for each thing that is asked for.
 
-    That for a place finds trips that may have been there; `Places` knows.
+    That for a place finds trips that may have been there; `Nearby` knows.
     """
     if about.order_id is not None:
         yield _BY_ORDER, (about.order_id,)
@@ -88,7 +88,7 @@ def conditions(about: TripsAbout) -> Iterator[tuple[str, tuple[object, ...]]]:
         yield _BY_AREA, (north, south, east, west)
 
 
-class Places:
+class Nearby:
     """Says whether one of a trip's readings was at a place, for one question.
 
     Args:

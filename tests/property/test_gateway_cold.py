@@ -149,6 +149,6 @@ def test_as_above_with_a_trip_in_both_places_between_a_few_readings(
     steps: list[tuple[Any, ...]],
 ) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(moving, "ROWS_AT_ONCE", 3)
+        patched.setattr(moving, "FLIPPED_AT_ONCE", 3)
         patched.setattr(coldfile, "ROWS_AT_ONCE", 3)
         told(steps)

@@ -184,7 +184,7 @@ import os, signal, sys
 from pathlib import Path
 from gateway.index import coldfile, moving
 from gateway.index.store import IndexStore
-moving.ROWS_AT_ONCE = coldfile.ROWS_AT_ONCE = 4
+moving.FLIPPED_AT_ONCE = coldfile.ROWS_AT_ONCE = 4
 left = int(sys.argv[2])
 
 def step(*_):
