@@ -8,7 +8,7 @@ from contracts.errors import RejectedError
 from contracts.runtime.connection import Connection
 from gateway.index.coldfile import ColdFiles
 from gateway.index.schema import VERSION
-from gateway.index.store import REBUILDING, IndexStore
+from gateway.index.store import COLD, REBUILDING, IndexStore
 from storage.checked.look import beside
 
 
@@ -36,15 +36,15 @@ class LookedIndex(IndexStore):
 
 
 @contextmanager
-def looking_at_index(path: Path, cold: ColdFiles) -> Iterator[IndexStore]:
-    """Open the index at `path` for reading, with its cold files.
+def looking_at_index(path: Path, cold: ColdFiles | None = None) -> Iterator[IndexStore]:
+    """Open the index at `path` for reading, with its cold files as `IndexStore` has them.
 
     Raises:
         RejectedError: It is damaged, of another version, or being made again.
         UnavailableError: It is missing, or the medium failed.
     """
     with beside("index", path) as connection:
-        index = LookedIndex(connection, cold)
+        index = LookedIndex(connection, cold or ColdFiles(path.with_name(COLD)))
         ((version,),) = index.query("PRAGMA user_version")
         if version != VERSION:
             raise RejectedError(
