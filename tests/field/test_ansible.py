@@ -16,10 +16,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from support.field.ansible import environment, lint, tools
+from support.field.ansible import STRANGERS, environment, lint, tools
 from support.field.installed import OFFICE, SITES, TRUCK, Installed
 from support.field.machines import missing
 from support.project.pages import ROOT
+from support.project.typed import carry_out, put
 from support.trucks.rogue import until
 
 pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
@@ -161,6 +162,25 @@ def test_a_trip_goes_through(sites: Installed, name: str) -> None:
     trip = sites.trip(name)
     for each in SITES:
         assert sites.verdict(each, trip)
+
+
+def test_one_sees_that_it_works_as_the_page_says(sites: Installed, tmp_path: Path) -> None:
+    """Typed on the truck, and then on the machine that runs Ansible."""
+    page = (ROOT / "docs" / "ansible.md").read_text("utf-8").split("### See that it works")[1]
+    on_the_truck, here = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)[:2]
+    said = sites.machine(TRUCK).run("sh", "-euc", f"cd /root\n{on_the_truck}")
+    (trip,) = re.findall(r"^trip (\S+) sealed: 60 readings", said, re.MULTILINE)
+    dock_b = sites.machine(SITES[1]).address
+    until("the other site knows the trip", lambda: sites.knows(SITES[1], trip))
+    ssh = f'ssh() {{ command ssh -q -i {sites.network.fleet.key} {STRANGERS} "$@"; }}'
+    moved = {
+        "/etc/wayseal-network/secrets": str(sites.network.secrets),
+        "10.1.2.10": dock_b,
+    }
+    put({"script": f"{ssh}\nTRIP={trip}\n{here}"}, moved, tmp_path)
+    told = carry_out("script", tmp_path, {}, READ_S)
+    assert "verdict: holds" in told
+    assert "ok       ledger" in told, told
 
 
 def test_a_truck_has_a_certificate_for_a_key_of_its_own(sites: Installed) -> None:

@@ -15,6 +15,7 @@ from cryptography import x509
 
 from support.field.installed import LOG, OFFICE, SITES, TRUCK, Installed
 from support.field.machines import missing
+from support.field.prepared import prepared
 from support.field.versions import checkout, current, installed_version, running_version
 from support.trucks.rogue import until
 
@@ -170,7 +171,7 @@ def test_a_lost_directory_is_restored(sites: Installed, trip: str, name: str, se
 
 
 def test_a_site_comes_and_goes(sites: Installed, trip: str) -> None:
-    sites.network.fleet.start(FURTHER, sites.stack)
+    sites.network.fleet.start(FURTHER, sites.stack, prepared(sites.network.folder))
     # Listed first, it would make a second authority of trucks.
     sites.describe(FURTHER, *SITES)
     said = sites.network.fails("playbooks/add-site.yml", "-e", f"site={FURTHER}")

@@ -24,6 +24,7 @@ from contracts.runtime.clienttls import ClientFiles
 from support.field.ansible import CACHE, COMMANDS, Network, wheels
 from support.field.installed import Installed
 from support.field.machines import command, fleet, missing
+from support.field.prepared import prepared
 from support.project.pages import ROOT
 
 pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
@@ -77,7 +78,7 @@ def describe(bare: Installed, **more: object) -> None:
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     folder = tmp_path_factory.mktemp("ansible")
     with fleet(folder, CACHE, NUMBER) as (made, stack):
-        made.start(NAME, stack)
+        made.start(NAME, stack, prepared(tmp_path_factory.mktemp("prepared")))
         yield Installed(Network(folder, made), stack)
 
 

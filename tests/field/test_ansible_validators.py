@@ -19,9 +19,10 @@ from contracts.ledger.place import LedgerPlace
 from contracts.party.submit import submit
 from contracts.proto.payload_pb2 import RegisterParty
 from contracts.runtime.clienttls import ClientFiles
-from support.field.ansible import CACHE, Network, wheels_of
+from support.field.ansible import CACHE, Network, playbook
 from support.field.installed import PARTIES, TRUCK, Installed, site
 from support.field.machines import fleet, missing
+from support.field.prepared import prepared
 from support.trucks.rogue import until
 
 pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
@@ -56,10 +57,10 @@ def four(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     """Yield the network as `site.yml` makes it."""
     folder = tmp_path_factory.mktemp("ansible")
     with fleet(folder, CACHE, NUMBER) as (made, stack):
+        image = prepared(folder)
         for name in (*FOUR, TRUCK):
-            made.start(name, stack)
+            made.start(name, stack, image)
         installed = Installed(Network(folder, made), stack)
-        wheels_of(folder / "wheels", "node", "gateway", "device")
         describe(installed, *FOUR)
         installed.network.play("site.yml")
         yield installed
@@ -119,7 +120,8 @@ def test_a_second_run_changes_nothing(four: Installed) -> None:
     again = four.network.play("site.yml")
     assert again.changed.keys() >= {*FOUR, TRUCK}
     assert set(again.changed.values()) == {0}, again.said
-    found = four.network.play("site.yml", "--check", "--diff")
+    # test_ansible.py has the check mode of the other roles.
+    found = four.network.play("site.yml", "--check", "--diff", "--tags", "ledger")
     assert set(found.changed.values()) == {0}, found.said
 
 
@@ -184,7 +186,7 @@ def test_a_trip_is_sealed_by_the_validators(four: Installed, trip: str) -> None:
 
 
 def test_a_fifth_is_admitted_and_one_is_dismissed(four: Installed, trip: str) -> None:
-    four.network.fleet.start(FIFTH, four.stack)
+    four.network.fleet.start(FIFTH, four.stack, prepared(four.network.folder))
     describe(four, *FOUR, FIFTH)
     admit = ("playbooks/admit-validator.yml", "-e", f"validator={FIFTH}")
     four.network.play(*admit)
@@ -241,3 +243,14 @@ def test_what_cannot_be_is_refused(
     only = ("--tags", "ledger") if play == "site.yml" else ()
     assert expected in four.network.fails(play, *more, *limit, *only)
     assert head(four, FOUR[0]) == before
+
+
+def test_the_last_validator_is_not_dismissed(tmp_path: Path) -> None:
+    """No machine is asked for that."""
+    hosts = {"ledger": {"hosts": {"office": {"wayseal_address": "192.0.2.1"}}}}
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text(json.dumps({"all": {"children": hosts}}))
+    done = playbook(inventory, "playbooks/dismiss-validator.yml", "-e", "validator=office")
+    assert done.returncode != 0
+    said = " ".join((done.stdout + done.stderr).split())
+    assert "expected another validator besides office, got none" in said

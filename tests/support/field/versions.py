@@ -44,9 +44,14 @@ def checkout(folder: Path, version: str) -> Path:
     return folder
 
 
-def packed(checkout: Path) -> str:
-    """Return the name under which hosts keep the sources of a checkout."""
-    return command(checkout / "ansible/files/pack", checkout / "build/ansible").strip()
+def packed(checkout: Path, wheels: Path) -> str:
+    """Return the name under which hosts keep the sources of a checkout.
+
+    Args:
+        checkout: Packed into its `build/ansible`.
+        wheels: Packed with it.
+    """
+    return command(checkout / "ansible/files/pack", checkout / "build/ansible", wheels).strip()
 
 
 def installed_version(machine: Machine, role: str) -> str:
