@@ -116,21 +116,28 @@ class ColdKeeper:
         self._data = data
         self._monotonic_s = monotonic_s
         self._due_s = monotonic_s()
+        self._generation = ""
         self.last: Pass | None = None
         self.failure = ""
         self.bad: dict[int, str] = {}
         self.worker = Worker("cold", self.step, idle_s=IDLE_S)
 
     def step(self) -> bool:
-        """Make one pass if it is time, or if an operator asks for it.
+        """Make one pass if it is time, if an operator asks for it, or if the index is another one.
+
+        Then the files of the one before it go.
 
         Raises:
             UnavailableError: A disk is full, failed or away.
         """
         asked = self._data / NOW
+        before, self._generation = self._generation, generation_of(self._index)
+        is_same = before == self._generation
         if self._index.rebuild is not None:
+            if not is_same:
+                self._clear()
             return False  # the follower moves trips while it makes the index again
-        if self._monotonic_s() < self._due_s and not asked.exists():
+        if self._monotonic_s() < self._due_s and is_same and not asked.exists():
             return False
         self._due_s = self._monotonic_s() + TRY_AGAIN_S
         try:

@@ -1,10 +1,12 @@
 """A cold file that is missing, damaged or another one is named, and nothing else stands still."""
 
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,15 +14,19 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
+from gateway.commands import reindex
 from gateway.index import moving
 from gateway.index.coldcheck import check_file, states
 from gateway.index.coldfile import ColdError, ColdFiles, ColdHead, head_of, opened
+from gateway.index.cooling import MOVE_EVERY_S, NOW, ColdKeeper, Cooling
 from gateway.index.moving import Mover, generation_of
 from gateway.index.readings import insert_readings
 from gateway.index.remaking import remake
 from gateway.index.schema import VERSION
 from gateway.index.store import IndexStore
+from gateway.intake.inbox import Inbox
 from gateway.records.records import Records
+from gateway.settings import Settings
 from support.gateways.coldtrips import READINGS, ColdTrips, client_of, cold_trips, of_day
 
 PAGE = 4096
@@ -138,6 +144,25 @@ def test_what_is_whole_in_a_file_is_not_fetched_again(made: ColdTrips) -> None:
     assert made.pages() == before
 
 
+def test_the_command_makes_the_file_of_a_trip_again_beside_the_gateway(
+    made: ColdTrips,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(os, "nice", lambda _: 0)  # of this process, which goes on
+    Inbox(tmp_path / "inbox.db", bytes_max=1 << 20, quarantine_bytes_max=1 << 20).close()
+    ledger = {"url": made.ledger.url}
+    settings = Settings(data=tmp_path, site_id="site-b", ledger=ledger)
+    before = made.pages()
+    made.move()
+    made.file.unlink()
+    reindex.run(Namespace(trip=made.trips[0]), settings)
+    told = json.loads(capsys.readouterr().out)
+    assert (told["trips_kept"], told["trips_fetched"], told["blocks"]) == (0, 2, 2)
+    assert made.pages() == before
+
+
 def test_a_damaged_index_is_not_taken_for_a_damaged_cold_file(made: ColdTrips) -> None:
     made.move()
     made.index.settle()
@@ -156,6 +181,29 @@ def test_a_pass_says_why_trips_stay(made: ColdTrips) -> None:
     made.index.cut(0)
     made.index.query("DELETE FROM block_times")
     assert "the ledger records no times" in made.move()
+
+
+def test_passes_are_made_daily_on_demand_and_for_another_index(
+    made: ColdTrips, tmp_path: Path
+) -> None:
+    now_s = [0.0]
+    keeper = ColdKeeper(made.index, Cooling(made.index.cold, 30), tmp_path, lambda: now_s[0])
+    passes = []
+    for after_s, asks in ((0.0, False), (1.0, False), (1.0, True), (MOVE_EVERY_S, False)):
+        now_s[0] += after_s
+        if asks:
+            (tmp_path / NOW).touch()
+        keeper.last = None
+        keeper.step()
+        passes.append(keeper.last is not None)
+    assert passes == [True, False, True, True]
+    assert not (tmp_path / NOW).exists()
+    before = made.file
+    with closing(IndexStore(made.index.offered, cold=made.index.cold)) as fresh:
+        fresh.settle()
+    assert made.index.go_on_with(made.index.offered)
+    keeper.step()
+    assert not before.exists()
 
 
 def test_a_folder_that_went_away_is_not_filled_again(made: ColdTrips) -> None:

@@ -3,6 +3,7 @@
 from support.project.sizing import (
     PAGE,
     assumed,
+    cold_table,
     index_table,
     measured_bytes,
     measured_index,
@@ -12,7 +13,7 @@ from support.project.sizing import (
 
 def test_the_table_follows_from_the_assumptions() -> None:
     text = PAGE.read_text("utf-8")
-    for row in (*table(), *index_table()):
+    for row in (*table(), *index_table(), *cold_table()):
         assert row in text, f"expected: {row}"
 
 

@@ -17,6 +17,7 @@ from contracts.ledger.client import LedgerClient
 from gateway.index import reindexing
 from gateway.index.cooling import Cooling
 from gateway.index.follower import Follower
+from gateway.index.moving import Mover
 from gateway.index.network import Network
 from gateway.index.projection import Rows
 from gateway.index.reindexing import ReindexProgress, build, take_offered
@@ -144,6 +145,26 @@ def test_the_progress_is_told_with_the_time_left(
         "3 of 12 blocks, 900 readings, 25%, 5 s, 15 s left"
     )
     assert str(ReindexProgress(12, 12, 900, 5.0)) == "12 of 12 blocks, 900 readings, 100%, 5 s"
+
+
+@pytest.mark.parametrize(("days", "passes"), [(0, []), (30, [BLOCKS - 1])])
+def test_old_trips_move_before_a_new_index_is_offered(
+    client: LedgerClient,
+    store: IndexStore,
+    monkeypatch: pytest.MonkeyPatch,
+    days: int,
+    passes: list[int],
+) -> None:
+    found: list[int] = []
+
+    def run(mover: Mover) -> None:
+        assert not store.offered.exists()
+        head = mover._store.head()  # noqa: SLF001 - which index it works on
+        found.append(head.block_num if head else -1)
+
+    monkeypatch.setattr(Mover, "run", run)
+    build(client, store.offered, None, lambda _: None, Cooling(store.cold, days))
+    assert found == passes
 
 
 @pytest.mark.parametrize("wrong", ["ledger", "version", "garbage", "history", "unfinished"])

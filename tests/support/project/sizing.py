@@ -55,6 +55,17 @@ def index_table() -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+def cold_table() -> Iterator[str]:
+    """Yield the rows of the table of indexes whose old readings are in cold files."""
+    given = assumed()
+    for readings in INDEXED:
+        old = max(0, readings - INDEXED[0])
+        index = readings * given["index_runs"] - old * given["freed_runs"]
+        cells = [f"{readings / 1e6:,.0f} million", f"{index / 1e9:,.1f}"]
+        cells.append(f"{old * given['cold_runs'] / 1e9:,.1f}")
+        yield f"| {' | '.join(cells)} |"
+
+
 def host_a_year() -> float:
     """Return what a year of a site's host costs, in the model of `wayseal-bench cost`."""
     model = tomllib.loads(_COST.read_text("utf-8"))
@@ -89,4 +100,4 @@ def table() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write("\n".join([*table(), *index_table()]) + "\n")
+    sys.stdout.write("\n".join([*table(), *index_table(), *cold_table()]) + "\n")
