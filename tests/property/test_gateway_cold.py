@@ -143,6 +143,7 @@ def test_every_answer_is_that_of_an_index_which_never_moved_anything(
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 @settings(max_examples=200, phases=WITHOUT_SHRINKING)
 @given(HISTORIES)
 def test_as_above_with_a_trip_in_both_places_between_a_few_readings(

@@ -258,7 +258,11 @@ print(left)
 
 
 @pytest.mark.parametrize(
-    "every", [pytest.param(23, id="some"), pytest.param(1, id="all", marks=pytest.mark.long)]
+    "every",
+    [
+        pytest.param(23, id="some"),
+        pytest.param(1, id="all", marks=(pytest.mark.long, pytest.mark.timeout(3600))),
+    ],
 )
 def test_a_kill_at_any_step_loses_nothing_and_leaves_nothing(tmp_path: Path, every: int) -> None:
     """At each write, sync, rename and transaction, before and after it."""
