@@ -211,6 +211,21 @@ def test_a_group_is_committed_when_each_receipt_says_so(kind: type[Node]) -> Non
     assert list(fates(kind(), GROUPS).values()) == ["", ""]
 
 
+def test_receipts_that_come_a_moment_later_are_waited_for() -> None:
+    class Late(Node):
+        asked = 0
+
+        def receipts(self, number: str) -> Any:  # noqa: ANN401 - JSON
+            self.asked += 1
+            return None if self.asked < 3 else super().receipts(number)
+
+    node = Late()
+    assert list(fates(node, GROUPS).values()) == ["", ""]
+    assert node.asked >= 3
+    with answering(Late()) as url, pytest.raises(UnavailableError, match="of block 0, got none"):
+        EvmReader(url).committed(0, (), ())
+
+
 def test_a_revert_is_told_with_the_contract_s_words() -> None:
     def refuse(*_: object) -> str:
         raise Refused("execution reverted: expected a new digest, it is recorded")

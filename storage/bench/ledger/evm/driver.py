@@ -158,12 +158,13 @@ class EvmDriver:
         numbers = range(self._seen + 1, min(head, self._seen + BLOCKS_MAX) + 1)
         if not numbers:
             return
-        for receipts in await receipts_of(self._rpc, numbers, self._book.by_digest):
+        found = await receipts_of(self._rpc, numbers, self._book.by_digest)
+        self._seen += len(found)
+        for receipts in found:
             for receipt in receipts:
                 group = self._book.mined(receipt.digest)
                 if group is not None and not receipt.succeeded and not group.why:
                     group.why = await self._reason(receipt)
-        self._seen = numbers[-1]
 
     async def _reason(self, receipt: Receipt) -> str:
         self._book.asked += 1

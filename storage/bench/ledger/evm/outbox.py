@@ -67,11 +67,11 @@ class Outbox:
         ]
         try:
             answers = await rpc.many(calls)
+            for each, answer in zip(some, answers, strict=True):
+                each.refusal = answer if isinstance(answer, NodeError) else None
         except WaysealError as error:
             for each in some:
                 each.error = error
-        else:
-            for each, answer in zip(some, answers, strict=True):
-                each.refusal = answer if isinstance(answer, NodeError) else None
-        for each in some:
-            each.done = True
+        finally:  # also when this lane is cancelled: no other one may wait for its answers
+            for each in some:
+                each.done = True

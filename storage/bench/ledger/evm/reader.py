@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from contracts.errors import UnavailableError
 from storage.bench.ledger.evm.driver import BLOCKS_MAX
 from storage.bench.ledger.evm.jsonrpc import JsonRpc
 from storage.bench.ledger.evm.receipts import receipts_of
@@ -56,8 +57,15 @@ class EvmReader:
             found = 0
             for at in range(first, head + 1, BLOCKS_MAX):
                 numbers = range(at, min(at + BLOCKS_MAX, head + 1))
-                for receipts in await receipts_of(rpc, numbers, wanted):
-                    found += sum(each.succeeded and each.digest in wanted for each in receipts)
+                blocks = await receipts_of(rpc, numbers, wanted)
+                if len(blocks) < len(numbers):
+                    raise UnavailableError(
+                        f"{self.url}: expected the receipts of block {numbers[len(blocks)]}, "
+                        "got none"
+                    )
+                found += sum(
+                    each.succeeded and each.digest in wanted for some in blocks for each in some
+                )
             return found
         finally:
             rpc.close()

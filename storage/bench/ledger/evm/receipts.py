@@ -38,7 +38,7 @@ class Receipt:
 async def receipts_of(
     rpc: JsonRpc, numbers: Sequence[int], wanted: Container[bytes]
 ) -> list[list[Receipt]]:
-    """Return the receipts of blocks.
+    """Return the receipts of blocks; fewer if the node has a block's receipts a moment later.
 
     Nodes without `eth_getBlockReceipts`, such as GoQuorum, are asked for each receipt by itself.
 
@@ -48,7 +48,8 @@ async def receipts_of(
         wanted: Transactions whose receipts matter.
 
     Raises:
-        UnavailableError: The node does not answer, or does not have a block.
+        RejectedError: The node refuses a question.
+        UnavailableError: The node does not answer.
     """
     calls: list[Call] = [("eth_getBlockReceipts", [hex(number)]) for number in numbers]
     answers = await rpc.many(calls)
@@ -58,8 +59,10 @@ async def receipts_of(
             found.append(await _one_by_one(rpc, number, wanted))
         elif isinstance(answer, list):
             found.append(list(map(_receipt, answer)))
+        elif isinstance(answer, NodeError):
+            raise answer
         else:
-            raise UnavailableError(f"expected the receipts of block {number}, got {answer}")
+            break
     return found
 
 
