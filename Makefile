@@ -136,7 +136,7 @@ bench-device: $(READY) ## what a truck's agent takes from a Pi, and how it offlo
 	@$(BIN)/python -m storage.bench.goals.wayseal_bench_device $(OPTIONS)
 
 bench-audit: $(READY) ## how fast auditors are answered, from 10,000 to 1,000,000 readings; OPTIONS="--readings 10000" is a look
-	@$(BIN)/python -m demo.bench_audit $(OPTIONS)
+	@PYTHONPATH=tests $(BIN)/python -m support.bench.audits $(OPTIONS)
 
 bench-index: $(READY) ## how an index of a gateway grows; OPTIONS="--kind alone --readings 10000000" is long
 	@$(BIN)/python -m demo.bench_index $(OPTIONS)

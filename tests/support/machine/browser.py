@@ -29,8 +29,9 @@ class Page:
         asked_for: Addresses that the page loaded, or tried to.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, answer_s: float) -> None:
         self._connection = connection
+        self._answer_s = answer_s
         self._last = 0
         self._session: str | None = None
         self._loaded = False
@@ -57,7 +58,7 @@ class Page:
         self._call("Emulation.setEmulatedMedia", features=[scheme])
         self._call("Page.navigate", url=page.absolute().as_uri())
         while not self._loaded:
-            self._take(json.loads(self._connection.recv(_ANSWER_S)))
+            self._take(json.loads(self._connection.recv(self._answer_s)))
         self.value("document.fonts.ready.then(() => 1)")
 
     def value(self, expression: str) -> Any:  # noqa: ANN401 - whatever JavaScript returns
@@ -80,7 +81,7 @@ class Page:
             message["sessionId"] = self._session
         self._connection.send(json.dumps(message))
         while True:
-            heard = json.loads(self._connection.recv(_ANSWER_S))
+            heard = json.loads(self._connection.recv(self._answer_s))
             if heard.get("id") == self._last:
                 assert "error" not in heard, heard
                 result: dict[str, Any] = heard["result"]
@@ -105,11 +106,12 @@ def command() -> str:
 
 
 @contextmanager
-def browser(profile: Path) -> Iterator[Page]:
+def browser(profile: Path, answer_s: float = _ANSWER_S) -> Iterator[Page]:
     """Yield a tab of a new browser.
 
     Args:
         profile: An empty directory for its files.
+        answer_s: How long one answer may take, seconds.
     """
     options: Sequence[str] = (
         "--headless=new",
@@ -128,8 +130,11 @@ def browser(profile: Path) -> Iterator[Page]:
         stderr=subprocess.DEVNULL,
     ) as process:
         try:
-            with connect(_address(profile, process), max_size=None) as connection:
-                yield Page(connection)
+            # No pings: on a busy machine Chromium may leave them unanswered for longer than 20 s.
+            with connect(
+                _address(profile, process), max_size=None, ping_interval=None
+            ) as connection:
+                yield Page(connection, answer_s)
         finally:
             process.terminate()
 

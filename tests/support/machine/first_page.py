@@ -31,9 +31,9 @@ def main() -> None:
     base, token = sys.argv[1:]
     with chromium() as browser:
         signs = [_sign_in_s(browser, base) for _ in range(TIMES)]
-        boards = [_board_s(browser, base, token) for _ in range(TIMES)]
+        boards = [board_s(browser, base, token) for _ in range(TIMES)]
     found = {
-        "scripts_kb_gz": round(_scripts_bytes() / 1000, 1),
+        "scripts_kb_gz": round(scripts_bytes() / 1000, 1),
         "first_page_s": round(median(boards), 2),
         "sign_in_s": round(median(signs), 2),
         "boards_s": [round(each, 2) for each in boards],
@@ -41,7 +41,8 @@ def main() -> None:
     print(json.dumps(found))  # noqa: T201 - a command
 
 
-def _scripts_bytes() -> int:
+def scripts_bytes() -> int:
+    """Return the size of all scripts of all pages, as gzip packs them."""
     return sum(len(gzip.compress(each.read_bytes(), 9)) for each in BUILT.glob("*.js"))
 
 
@@ -54,7 +55,7 @@ def _sign_in_s(browser: Browser, base: str) -> float:
         return since
 
 
-def _board_s(browser: Browser, base: str, token: str) -> float:
+def board_s(browser: Browser, base: str, token: str) -> float:
     """Return the time from the address to a board with its trucks, of someone who is signed in."""
     with visit(browser, base, PHONE) as seen:
         seen.sign_in(token)
