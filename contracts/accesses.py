@@ -4,7 +4,7 @@ Who keeps a signed head can tell whether an entry up to it was left out or chang
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from contracts.encoding import parse
@@ -38,6 +38,8 @@ def problems(wires: Iterable[tuple[int, bytes]], heads: Iterable[AccessHeadBody]
         wires: Number and canonical bytes of each access, oldest first.
         heads: Heads that were kept; the record must lead to each.
     """
+    kept = list(heads)
+    asked = {head.number for head in kept}
     hashes: dict[int, bytes] = {0: b""}
     before = b""
     expected = 1
@@ -53,8 +55,15 @@ def problems(wires: Iterable[tuple[int, bytes]], heads: Iterable[AccessHeadBody]
                 yield f"access {number} says that it is number {access.number}"
             if access.before_sha256 != before and number == expected:
                 yield f"access {number} does not name the one before it"
-        before = hashes[number] = access_hash(wire)
+        before = access_hash(wire)
+        if number in asked:
+            hashes[number] = before
         expected = number + 1
+    yield from _not_led_to(kept, hashes)
+
+
+def _not_led_to(heads: Iterable[AccessHeadBody], hashes: Mapping[int, bytes]) -> Iterator[str]:
+    """Yield the heads that a record does not lead to, by the hashes of its accesses."""
     for head in heads:
         found = hashes.get(head.number)
         if found is None:

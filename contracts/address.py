@@ -123,19 +123,22 @@ def unit(sscc: str) -> str:
     return UNIT_PREFIX + _digest(sscc, _ID_HEX)
 
 
-def accesses_prefix(record_sha256: bytes) -> str:
-    """Return the prefix of all heads of a record of accesses, by whichever site and key, 40 digits.
+def accesses_prefix(site_id: str, record_sha256: bytes) -> str:
+    """Return the prefix of all heads of a site's record of accesses, by whichever key, 40 digits.
+
+    The site comes first, so that no other site fills what a check of this one reads.
 
     Args:
+        site_id: The site.
         record_sha256: Names the record: the hash of its first access.
     """
-    return _HEADS_PREFIX + _digest(record_sha256.hex(), _HALF_HEX)
+    return _HEADS_PREFIX + _digest(f"{site_id}\0{record_sha256.hex()}", _HALF_HEX)
 
 
-def accesses(record_sha256: bytes, site_id: str, public_key: str, sequence: int) -> str:
+def accesses(site_id: str, record_sha256: bytes, public_key: str, sequence: int) -> str:
     """Return the address of a head of a record of accesses; one key of a site counts from 1 on."""
-    which = f"{site_id}\0{public_key}\0{sequence}"
-    return accesses_prefix(record_sha256) + _hash(which, _HALF_HEX)
+    prefix = accesses_prefix(site_id, record_sha256)
+    return prefix + _hash(f"{public_key}\0{sequence}", _HALF_HEX)
 
 
 def records_prefix(site_id: str) -> str:

@@ -34,6 +34,6 @@ def commit_accesses(action: CommitAccesses, case: Case) -> None:
     entry = CommittedAccesses(
         head=action, public_key=case.signer, committed_at_s=latest_block_s(case)
     )
-    own = address.accesses(action.record_sha256, action.site_id, case.signer, action.sequence)
+    own = address.accesses(action.site_id, action.record_sha256, case.signer, action.sequence)
     for place in (newest, own):
         case.store(place, entry)

@@ -3,9 +3,10 @@
 import argparse
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Final
 
 from contracts.accesses import open_head, problems
 from contracts.encoding import parse
@@ -18,10 +19,14 @@ from gateway.index.coldfile import ColdFiles
 from gateway.index.looked import looking_at_index
 from gateway.ownkey import kept_public_key
 from gateway.people.accesslog import SCHEMA
-from gateway.people.headcheck import LookedRecord, heads_on_ledger, judge
+from gateway.people.accessrecord import AccessRecord
+from gateway.people.headcheck import heads_on_ledger, judge
 from gateway.records.gatewaykeys import gateway_keys
 from gateway.settings import Settings
 from storage.checked.look import LookedAt, looking_at
+
+_NAMED_MAX: Final = 20
+"""Faults that an error names; of more it tells the number."""
 
 
 def run(options: argparse.Namespace, settings: Settings) -> None:
@@ -35,7 +40,7 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
         if options.check:
             _check(db, settings, options.head, offline=options.offline)
             return
-        for number, wire in _wires(db):
+        for number, wire in AccessRecord(db).all_wires():
             print(json.dumps(_document(number, wire)))
 
 
@@ -46,26 +51,35 @@ def _check(db: LookedAt, settings: Settings, kept: list[Path] | None, *, offline
         RejectedError: Something does not hold.
         UnavailableError: The ledger does not answer.
     """
-    record = LookedRecord(db)
+    record = AccessRecord(db)
     with ExitStack() as opened:
-        ledger = None
+        ledger = on_ledger = None
         if not offline:
             ledger = opened.enter_context(closing(LedgerClient(settings.ledger.place)))
-        keys, notes = _trusted_keys(settings, ledger)
-        heads = record.heads()
-        bodies = [_opened(each, keys) for each in heads]
-        bodies += [_opened(_kept_head(path), keys) for path in kept or ()]
-        found = list(problems(_wires(db), bodies))
-        said: dict[str, object] = {"accesses": record.newest, "heads": len(bodies)}
-        if ledger is not None:
             on_ledger = heads_on_ledger(ledger, settings.site_id, record.sha256)
-            judged = judge(record, on_ledger, record.signers | keys.keys(), now_ms())
-            found += judged.problems
-            notes += judged.notes
-            said["ledger"] = judged.state
+        keys, notes = _trusted_keys(settings, ledger)
+    found: list[str] = []
+    said: dict[str, object] = {}
+    if on_ledger is not None:
+        own_keys = record.own_keys(kept_public_key(settings))
+        judged = judge(record, on_ledger, own_keys, now_ms())
+        found += judged.problems
+        notes += judged.notes
+        said = {"ledger": judged.state, "others": judged.others}
+    bodies = []
+    for head in [*record.heads(), *map(_kept_head, kept or ())]:
+        body = open_head(head, keys)
+        bodies.append(body)
+        if late := _after_removal(head, body, keys):
+            on_it = on_ledger is not None and on_ledger.has(body.number, body.sha256)
+            (notes if on_it else found).append(late)
+    found += problems(record.all_wires(), bodies)
     if found:
-        raise RejectedError("the record of accesses does not hold: " + "; ".join(found[:20]))
-    print(json.dumps(said | {"notes": notes, "holds": True}, ensure_ascii=False))
+        more = f"; and {len(found) - _NAMED_MAX} more" if len(found) > _NAMED_MAX else ""
+        told = "; ".join(found[:_NAMED_MAX])
+        raise RejectedError(f"the record of accesses does not hold: {told}{more}")
+    counts = {"accesses": record.newest, "heads": len(bodies)}
+    print(json.dumps(counts | said | {"notes": notes, "holds": True}, ensure_ascii=False))
 
 
 def _trusted_keys(
@@ -87,20 +101,15 @@ def _trusted_keys(
         return own, [f"earlier keys of the gateway are not known: {error}"]
 
 
-def _opened(head: AccessHead, keys: Mapping[str, int | None]) -> AccessHeadBody:
-    """Return the body of a head, once its signature is checked.
-
-    Raises:
-        RejectedError: Another key signed it, or one that the site had removed before.
-    """
-    body = open_head(head, keys)
+def _after_removal(head: AccessHead, body: AccessHeadBody, keys: Mapping[str, int | None]) -> str:
+    """Say that a head was signed after the site had removed its key; empty if it was not."""
     removed_ms = keys[head.gateway_public_key]
-    if removed_ms is not None and body.at_ms > removed_ms + TOLERANCE_MS:
-        raise RejectedError(
-            f"the head of access {body.number} says {rfc3339(body.at_ms)}, and site "
-            f"{body.site_id} had removed key {head.gateway_public_key} by {rfc3339(removed_ms)}"
-        )
-    return body
+    if removed_ms is None or body.at_ms <= removed_ms + TOLERANCE_MS:
+        return ""
+    return (
+        f"the head of access {body.number} says {rfc3339(body.at_ms)}, and site {body.site_id} had "
+        f"removed key {head.gateway_public_key} by {rfc3339(removed_ms)}"
+    )
 
 
 def _kept_head(path: Path) -> AccessHead:
@@ -110,15 +119,6 @@ def _kept_head(path: Path) -> AccessHead:
         return parse(AccessHead, base64.b64decode(document["signed"], validate=True))
     except (OSError, ValueError, LookupError, TypeError, RejectedError) as error:
         raise RejectedError(f"{path}: expected an answer of /v1/accesses/head: {error}") from error
-
-
-def _wires(db: LookedAt) -> Iterator[tuple[int, bytes]]:
-    after = 0
-    while rows := db.query(
-        "SELECT number, wire FROM accesses WHERE number > ? ORDER BY number LIMIT 1000", after
-    ):
-        yield from rows
-        after = rows[-1][0]
 
 
 def _document(number: int, wire: bytes) -> dict[str, object]:

@@ -17,6 +17,7 @@ from contracts.proto.access_pb2 import Access, AccessHead, AccessHeadBody
 from contracts.records.clock import now_ms
 from contracts.runtime.sqlite import Schema
 from gateway.access import Caller
+from gateway.people.accessrecord import AccessRecord
 from gateway.worker import Worker
 from storage.checked.chained import following
 from storage.checked.damage import DamageNotes
@@ -38,8 +39,6 @@ CREATE TABLE heads (number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, wire BLO
 _WITH_LEDGER: Final = """
 -- The batch with the heads up to `number` that the ledger has not decided; at most one.
 CREATE TABLE sending (number INTEGER PRIMARY KEY, wire BLOB NOT NULL);
--- The last head of each batch that the ledger has.
-CREATE TABLE committed (number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL);
 """
 SCHEMA: Final = Schema("record of accesses", (_TABLES, _WITH_LEDGER))
 
@@ -74,6 +73,7 @@ class AccessLog(Kept):
 
     Attributes:
         worker: The thread that has heads signed.
+        record: What the file has.
     """
 
     def __init__(
@@ -93,6 +93,7 @@ class AccessLog(Kept):
         self._lock = threading.Lock()
         self._recent: OrderedDict[tuple[str, Taken, tuple[str, ...]], float] = OrderedDict()
         self._db = open_kept(path, SCHEMA, damage)
+        self.record = AccessRecord(self._db)
         self.worker = Worker("access heads", self.step, idle_s=_LOOK_EVERY_S)
 
     def note(self, caller: Caller, address: str, what: Taken, subjects: Sequence[str]) -> None:
@@ -135,7 +136,7 @@ class AccessLog(Kept):
         """
         found: list[tuple[int, Access]] = []
         while len(found) < count:
-            rows = self.wires(after, count - len(found))
+            rows = self.record.wires(after, count - len(found))
             if not rows:
                 break
             after = rows[-1][0]
@@ -145,42 +146,6 @@ class AccessLog(Kept):
                 except RejectedError as error:
                     _log.warning("access %d is damaged and left out: %s", number, error)
         return found
-
-    def wires(self, after: int, count: int) -> list[tuple[int, bytes]]:
-        """Return number and bytes of up to `count` accesses that follow `after`."""
-        return self._db.query(
-            "SELECT number, wire FROM accesses WHERE number > ? ORDER BY number LIMIT ?",
-            after,
-            count,
-        )
-
-    def heads(self) -> list[AccessHead]:
-        """Return the heads that were signed, oldest first."""
-        rows = self._db.query("SELECT wire FROM heads ORDER BY number")
-        return [AccessHead.FromString(wire) for (wire,) in rows]
-
-    def record_sha256(self) -> bytes:
-        """Return what names this record, the hash of its first access; empty before that."""
-        rows = self._db.query("SELECT wire FROM accesses WHERE number = 1")
-        return access_hash(rows[0][0]) if rows else b""
-
-    def uncommitted(self, count: int, on_ledger_ms: int = 0) -> list[AccessHeadBody]:
-        """Return up to `count` heads, oldest first, that the ledger is not known to have.
-
-        Args:
-            count: How many at most.
-            on_ledger_ms: Time of the newest head on the ledger, for a record whose note of what
-                was committed is lost.
-        """
-        ((known,),) = self._db.query("SELECT max(number) FROM committed")
-        if known is None:
-            ((known,),) = self._db.query(
-                "SELECT ifnull(max(number), 0) FROM heads WHERE at_ms <= ?", on_ledger_ms
-            )
-        rows = self._db.query(
-            "SELECT wire FROM heads WHERE number > ? ORDER BY number LIMIT ?", known, count
-        )
-        return [parse(AccessHeadBody, AccessHead.FromString(wire).body) for (wire,) in rows]
 
     def keep_sending(self, number: int, wire: bytes) -> None:
         """Keep the batch that goes to the ledger, with the heads up to `number`; durable."""
@@ -193,12 +158,10 @@ class AccessLog(Kept):
         rows = self._db.query("SELECT number, wire FROM sending")
         return rows[0] if rows else None
 
-    def sent(self, number: int, *, committed: bool) -> None:
-        """Forget the kept batch; note that the ledger has its heads, if it does."""
+    def sent(self) -> None:
+        """Forget the kept batch: the ledger has decided it."""
         with self._db.transaction() as db:
             db.execute("DELETE FROM sending")
-            if committed:
-                db.execute("INSERT OR REPLACE INTO committed VALUES (?, ?)", (number, self._now()))
 
     def head(self) -> AccessHead:
         """Return the newest access by number and hash, under the gateway's signature."""

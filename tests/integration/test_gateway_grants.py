@@ -18,22 +18,27 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from contracts.actions.payload import build
 from contracts.errors import RejectedError
 from contracts.evidence.verify import verify_evidence
-from contracts.keys import Signer
+from contracts.keys import Signer, SigningKey
 from contracts.ledger.client import LedgerClient
-from contracts.proto.payload_pb2 import RegisterSite
+from contracts.proto.payload_pb2 import CommitAccesses, RegisterSite
 from contracts.records.clock import now_ms
+from contracts.rules.version import RulesVersion
+from contracts.sawtooth.batches import build_batch
 from gateway.access import Caller, Role, Tokens
 from gateway.commands import accesses
 from gateway.doctor import accesses as doctor
 from gateway.index.looked import looking_at_index
 from gateway.ownkey import own_key
-from gateway.people.accesslog import AccessLog, Taken
+from gateway.people.accesslog import SCHEMA, AccessLog, Taken
+from gateway.people.accessrecord import AccessRecord
 from gateway.people.committedheads import CommittedHeads
 from gateway.records.gatewaykeys import gateway_keys
 from gateway.settings import Settings
 from gateway.settings_file import load_settings
+from storage.checked.look import looking_at
 from support.gateways.goods_site import Scene, goods_site, reader
 from support.network.goods import hold
 from support.network.world import GTIN, Trip, key, one, reading
@@ -354,6 +359,50 @@ def removed(scene: Scene, site_id: str) -> set[str]:
     ):
         keys = gateway_keys(index, site_id, ledger)
         return {each for each, at_ms in keys.items() if at_ms is not None}
+
+
+def test_two_gateways_of_a_site_have_a_record_each_and_neither_accuses_the_other(
+    scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A key that a site has registered is not for that this gateway's: a thief's may be there."""
+    other, site_id = Signer.generate(), "site-buyer"
+    settings = copied(scene, tmp_path).model_copy(update={"site_id": site_id})
+    signer = own_key(load_settings(scene.site.appliance.settings_file))
+    register(scene, site_id, signer.public_key, other.public_key)
+    settings.accesses_file.unlink()
+    settings.accesses_file.with_name("accesses.db-wal").unlink()
+    begun = now_ms()
+    for file, by in ((settings.accesses_file, signer), (tmp_path / "other.db", other)):
+        commit_head(settings, file, by, begun)
+    said = checked(settings, capsys)
+    assert (said["holds"], said["notes"]) == (True, [])
+    assert f"by key {other.public_key} with 1 access until" in said["others"][0]
+    (found,) = doctor.findings(settings, now_ms())
+    assert (found.severity, found.words) == ("ok", said["ledger"])
+    with looking_at(settings.accesses_file, SCHEMA) as db:
+        sha256 = AccessRecord(db).sha256
+    theirs = CommitAccesses(
+        site_id=site_id, record_sha256=sha256, sequence=1, number=1, sha256=sha256, at_ms=begun
+    )
+    made = build(other, theirs, version=RulesVersion.V1_3)
+    scene.site.commit([build_batch(other, [made])])
+    (said_of_thief,) = checked(settings, capsys)["notes"]
+    assert said_of_thief == (
+        f"key {other.public_key} of the site, which is not this gateway's, committed 1 head of "
+        "this record"
+    )
+
+
+def commit_head(settings: Settings, file: Path, signer: SigningKey, ms: int) -> None:
+    """Commit the head of a record, which begins with this if it has no access."""
+    with (
+        closing(AccessLog(file, signer, settings.site_id, now=lambda: ms)) as log,
+        closing(LedgerClient(settings.ledger.place)) as ledger,
+    ):
+        log.note(Caller("x", Role.AUDITOR), signer.public_key, Taken.EVIDENCE, [file.name])
+        log.step()
+        heads = CommittedHeads(log, ledger, signer, settings.site_id)
+        until("the head on the ledger", heads.step)
 
 
 def test_no_byte_leaves_when_the_access_cannot_be_written(scene: Scene) -> None:

@@ -149,8 +149,8 @@ class Kept:
     def in_accesses(self, data: Path, damage: DamageNotes) -> Answers:
         with closing(accesses_in(data, damage)) as log:
             log.check()
-            heads = [head.SerializeToString() for head in log.heads()]
-            return {"accesses": list(log.wires(0, 100)), "heads": list(heads)}
+            heads = [head.SerializeToString() for head in log.record.heads()]
+            return {"accesses": list(log.record.wires(0, 100)), "heads": list(heads)}
 
     def in_sessions(self, data: Path, damage: DamageNotes) -> Answers:
         with closing(sessions_in(data, damage)) as sessions:

@@ -40,7 +40,7 @@ def take_for_days(gateway: Gateway, heads: CommittedHeads, days: int) -> None:
 def committed(gateway: Gateway, node: Node) -> list[int]:
     """Return the numbers of the accesses whose heads a node has."""
     with closing(LedgerClient(str(node.client.base_url))) as ledger:
-        found = heads_on_ledger(ledger, SITE, gateway.log.record_sha256()).own
+        found = heads_on_ledger(ledger, SITE, gateway.log.record.sha256).own
     return sorted(each.head.number for each in found)
 
 

@@ -34,10 +34,10 @@ class Log:
     def fill(self, count: int) -> Wires:
         for number in range(count):
             self.log.note(AUDITOR, "192.0.2.1", Taken.EVIDENCE, [f"trip {number}"])
-        return self.log.wires(0, 1000)
+        return self.log.record.wires(0, 1000)
 
     def heads(self) -> list[AccessHeadBody]:
-        return [open_head(each, [SIGNER.public_key]) for each in self.log.heads()]
+        return [open_head(each, [SIGNER.public_key]) for each in self.log.record.heads()]
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_accesses_are_gapless_and_chained_also_after_a_restart(tmp_path: Path) -
 
 def test_requests_of_one_reader_for_one_thing_are_one_access(kept: Log) -> None:
     def count() -> int:
-        return len(kept.log.wires(0, 1000))
+        return len(kept.log.record.wires(0, 1000))
 
     kept.log.note(AUDITOR, "a", Taken.VIDEO, ["film"])
     kept.log.note(AUDITOR, "a", Taken.VIDEO, ["film"])
@@ -141,4 +141,6 @@ def test_a_rotten_access_is_left_out_and_the_others_are_told(kept: Log) -> None:
     with kept.log._db.transaction() as changing:  # noqa: SLF001 - rot
         changing.execute("UPDATE accesses SET wire = ? WHERE number = 2", (b"\xff\xff",))
     assert [number for number, _ in kept.log.listed(0, 10)] == [1, 3]
-    assert any("access 2 is malformed" in each for each in problems(kept.log.wires(0, 9), []))
+    assert any(
+        "access 2 is malformed" in each for each in problems(kept.log.record.wires(0, 9), [])
+    )

@@ -16,6 +16,7 @@ from contracts.proto.state_pb2 import CommittedAccesses
 from contracts.rules.ids import Rule
 from contracts.rules.version import RulesVersion
 from contracts.sawtooth.batches import Status
+from gateway.people.accesslog import HEAD_EVERY_MS
 from gateway.people.committedheads import AGAIN_S, HEADS_IN_BATCH_MAX
 from support.gateways.heads import GATEWAY, SITE, Gateway, Ledger
 from support.ledgers.hosts import refused
@@ -50,7 +51,7 @@ def test_a_gateway_of_the_site_alone_commits_and_leaves_out_no_head() -> None:
     kept = [
         parse(CommittedAccesses, wire)
         for place, wire in sorted(host.dump().items())
-        if place.startswith(address.accesses_prefix(RECORD))
+        if place.startswith(address.accesses_prefix(SITE, RECORD))
     ]
     assert {(each.head.sequence, each.head.number) for each in kept} == {(1, 5), (2, 9), (3, 4)}
     assert {each.public_key for each in kept} == {GATEWAY.public_key}
@@ -61,7 +62,7 @@ def test_a_head_keeps_the_time_of_the_block_before_it() -> None:
     ledger = Ledger()
     ledger.host.tell_time(START_MS // 1000)
     ledger.host.apply(signed(head()))
-    place = address.accesses(RECORD, SITE, GATEWAY.public_key, 1)
+    place = address.accesses(SITE, RECORD, GATEWAY.public_key, 1)
     entry = parse(CommittedAccesses, ledger.state(place) or b"")
     assert entry.committed_at_s == START_MS // 1000
 
@@ -119,7 +120,7 @@ def test_a_record_that_began_again_is_committed_at_once(tmp_path: Path) -> None:
         again.take("i")
         again.step()
         assert again.numbers() == [1]
-        assert again.log.record_sha256() != first_record(first)
+        assert again.log.record.sha256 != first_record(first)
 
 
 def first_record(gateway: Gateway) -> bytes:
@@ -141,7 +142,7 @@ def test_a_record_that_was_restored_from_an_older_copy_goes_on_at_once(gateway: 
         older.take("d")
         older.a_day_later()
         older.step()
-        assert older.numbers() == [1, 3, 5, 7, 2]
+        assert older.numbers() == [1, 3, 5, 7, 1, 2]  # the ledger's newest tells this one nothing
 
 
 def test_older_nodes_get_one_batch_and_the_heads_of_the_days_after_go_together(
@@ -263,3 +264,61 @@ def test_what_is_committed_is_logged(gateway: Gateway, caplog: pytest.LogCapture
         gateway.step()
     assert "the ledger has the head of access 1" in caplog.text
     assert isinstance(gateway.heads_of(gateway.ledger.submitted[0])[0], CommitAccesses)
+
+
+def test_a_head_that_names_a_far_time_keeps_no_later_one_from_the_ledger(gateway: Gateway) -> None:
+    """A copy from before the first batch goes on while the ledger has a head of 20 years later."""
+    gateway.take("a")
+    copy = gateway.copy()
+    gateway.ms += 7300 * HEAD_EVERY_MS
+    gateway.step()
+    with closing(copy.log):
+        for _ in range(3):
+            copy.take("b")
+            copy.a_day_later()
+            copy.step()
+        assert copy.numbers() == [1, 2, 3, 4]
+
+
+def test_a_ledger_that_was_restored_from_before_a_head_gets_it_again(gateway: Gateway) -> None:
+    before = gateway.ledger.host.copy()
+    gateway.take("a")
+    gateway.step()
+    gateway.a_day_later()
+    between = gateway.ledger.host.copy()
+    gateway.take("b")
+    gateway.step()
+    for host, left in ((between, [1]), (before, [])):
+        gateway.ledger.host = host
+        assert gateway.numbers() == left
+        gateway.step()
+        assert gateway.numbers() == [1, 2]
+
+
+def test_a_network_of_sawtooth_says_first_that_all_its_processors_know_the_rules(
+    gateway: Gateway, caplog: pytest.LogCaptureFixture
+) -> None:
+    """There a batch without a processor holds up all batches after it."""
+    gateway.ledger.is_sawtooth = True
+    for listed in ("", "[", "[]"):
+        gateway.ledger.listed = listed
+        gateway.take("a")
+        gateway.step()
+    assert gateway.ledger.submitted == []
+    assert "expected sawtooth.validator.transaction_families on this ledger of Sawtooth" in (
+        caplog.text
+    )
+    gateway.ledger.listed = '[{"family": "wayseal", "version": "1.3"}]'
+    gateway.step()
+    assert gateway.numbers() == [1]
+
+
+def test_a_batch_that_a_busy_ledger_did_not_take_goes_as_soon_as_it_does(gateway: Gateway) -> None:
+    gateway.ledger.is_busy = True
+    gateway.take("a")
+    with pytest.raises(UnavailableError, match="busy"):
+        gateway.step()
+    gateway.ledger.is_busy = False
+    gateway.step()
+    gateway.step()
+    assert (gateway.numbers(), len(gateway.ledger.submitted)) == ([1], 1)

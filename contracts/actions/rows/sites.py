@@ -17,7 +17,7 @@ ROWS: Final = (
         writes=lambda _: [],
         writes_of_key=lambda said, key: [
             address.newest_accesses(said.site_id, said.record_sha256, key),
-            address.accesses(said.record_sha256, said.site_id, key, said.sequence),
+            address.accesses(said.site_id, said.record_sha256, key, said.sequence),
         ],
         rule=accesses.commit_accesses,
         subjects=lambda said: [f"accesses {said.site_id}"],

@@ -16,6 +16,7 @@ from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.state_pb2 import CommittedAccesses
 from contracts.records.clock import now_ms
 from contracts.sawtooth.batches import Status
+from contracts.sawtooth.nodes import StateTreeNode
 from gateway.access import Caller, Role
 from gateway.people.accesslog import HEAD_EVERY_MS, AccessLog, Taken
 from gateway.people.committedheads import CommittedHeads
@@ -36,6 +37,8 @@ class Ledger:
         refuses: Whether each batch is INVALID.
         listed: The on-chain setting of permitted families.
         is_away: Whether it does not answer.
+        is_busy: Whether it takes no batch.
+        is_sawtooth: Whether it tells no nodes of its tree.
     """
 
     def __init__(self) -> None:
@@ -46,6 +49,8 @@ class Ledger:
         self.refuses = False
         self.listed = ""
         self.is_away = False
+        self.is_busy = False
+        self.is_sawtooth = False
         self._said: dict[str, BatchStatus] = {}
 
     def state(self, place: str) -> bytes | None:
@@ -64,15 +69,22 @@ class Ledger:
         assert head_id == self.head_id()
         yield from sorted(each for each in self.host.dump().items() if each[0].startswith(prefix))
 
+    def state_nodes(self, head_id: str, target: str) -> list[StateTreeNode] | None:
+        assert (head_id, target) == (self.head_id(), address.site(SITE))
+        return None if self.is_sawtooth else []
+
     def submit(self, batches: Sequence[Batch]) -> None:
         self._answer()
+        if self.is_busy:
+            raise UnavailableError("the ledger is busy")
         for batch in batches:
             self.submitted.append(batch)
             self._decide(batch)
 
     def statuses(self, batch_ids: Sequence[str], *, wait_s: int = 0) -> dict[str, BatchStatus]:
         assert wait_s >= 0
-        return {each: self._said[each] for each in batch_ids}
+        unknown = BatchStatus(Status.UNKNOWN, "")
+        return {each: self._said.get(each, unknown) for each in batch_ids}
 
     def upgrade(self) -> None:
         """Let nodes know the rules of each batch that waits."""
@@ -124,7 +136,7 @@ class Gateway:
     @property
     def log_name(self) -> str:
         """How a check names this record."""
-        return self.log.record_sha256().hex()[:16]
+        return self.log.record.sha256.hex()[:16]
 
     def take(self, *what: str) -> None:
         """Note accesses."""
@@ -157,7 +169,7 @@ class Gateway:
         found = [
             parse(CommittedAccesses, wire)
             for _, wire in self.ledger.entries(
-                self.ledger.head_id(), address.accesses_prefix(self.log.record_sha256())
+                self.ledger.head_id(), address.accesses_prefix(SITE, self.log.record.sha256)
             )
         ]
         own = [each.head for each in found if each.public_key == self.signer.public_key]

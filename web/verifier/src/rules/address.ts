@@ -32,9 +32,9 @@ export const series = under("08");
 export const certificates = (holder: string, kind: string): string => under("09")(`${holder}\0${kind}`);
 export const unit = under("0a");
 
-/** A head of a record of accesses. */
-export const accesses = (record: Uint8Array, site: string, key: string, sequence: bigint): string =>
-  `${NAMESPACE}0b00${digits(hex(record), 30)}${digits([site, key, sequence].join("\0"), 30)}`;
+/** A head of a site's record of accesses. */
+export const accesses = (site: string, record: Uint8Array, key: string, sequence: bigint): string =>
+  `${NAMESPACE}0b00${digits(`${site}\0${hex(record)}`, 30)}${digits(`${key}\0${sequence}`, 30)}`;
 /** The newest head of a record that a key of a site committed. */
 export const newestAccesses = (site: string, record: Uint8Array, key: string): string =>
   `${NAMESPACE}0b01${digits(site, 30)}${digits(`${hex(record)}\0${key}`, 30)}`;

@@ -80,7 +80,7 @@ const TABLE: Table = {
   set_lot_status: (a, key) => ({ inputs: [key, at.party(a.party_id)], outputs: [at.lot(a.gtin, a.lot)] }),
   commit_accesses: (a, key, signer) => ({
     inputs: [key, at.site(a.site_id), at.BLOCK_INFO],
-    outputs: [at.newestAccesses(a.site_id, a.record_sha256, signer), at.accesses(a.record_sha256, a.site_id, signer, a.sequence)],
+    outputs: [at.newestAccesses(a.site_id, a.record_sha256, signer), at.accesses(a.site_id, a.record_sha256, signer, a.sequence)],
   }),
   pack_unit: (a, key) => ({ inputs: [key, at.party(a.party_id), at.site(a.site_id)], outputs: [at.UNITS] }),
 };
