@@ -61,7 +61,14 @@ def anvil() -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "workload", [READINGS, KEY_VALUE, DEPENDENT, DO_NOTHING], ids=lambda each: each.name
+    "workload",
+    [
+        READINGS,
+        KEY_VALUE,
+        pytest.param(DEPENDENT, marks=pytest.mark.long),
+        pytest.param(DO_NOTHING, marks=pytest.mark.long),
+    ],
+    ids=lambda each: each.name,
 )
 def test_a_load_is_committed_at_a_url_again_and_again(
     tmp_path: Path, anvil: str, workload: LedgerWorkload
