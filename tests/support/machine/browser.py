@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
@@ -74,6 +75,12 @@ class Page:
         shot = self._call("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(shot["data"]))
 
+    def end(self) -> None:
+        """End the browser: Debian's command is a shell script, which would leave it running."""
+        self._session = None
+        with suppress(WebSocketException, OSError):
+            self._connection.send(json.dumps({"id": 0, "method": "Browser.close"}))
+
     def _call(self, method: str, **given: object) -> dict[str, Any]:
         self._last += 1
         message: dict[str, Any] = {"id": self._last, "method": method, "params": given}
@@ -134,7 +141,11 @@ def browser(profile: Path, answer_s: float = _ANSWER_S) -> Iterator[Page]:
             with connect(
                 _address(profile, process), max_size=None, ping_interval=None
             ) as connection:
-                yield Page(connection, answer_s)
+                page = Page(connection, answer_s)
+                try:
+                    yield page
+                finally:
+                    page.end()
         finally:
             process.terminate()
 
