@@ -26,7 +26,13 @@ from storage.bench.ledger.reader import SawtoothReader
 from storage.bench.ledger.sawtoothrest import SawtoothRest
 from storage.bench.ledger.timeline import CSV_COLUMNS, Timeline
 from storage.bench.ledger.watch import watching
-from storage.bench.ledger.workloads import DEPENDENT, DO_NOTHING, INDEPENDENT, LedgerWorkload
+from storage.bench.ledger.workloads import (
+    DEPENDENT,
+    DO_NOTHING,
+    INDEPENDENT,
+    WORKLOADS,
+    LedgerWorkload,
+)
 from storage.bench.run.flags import Flag
 from storage.bench.servers.checkpoint import node
 from storage.bench.trucks.fleet import Load, departures, network
@@ -258,10 +264,33 @@ def test_the_same_seed_signs_the_same_and_another_does_not() -> None:
     assert made[0] != made[2]
 
 
+PAPERS = [each for each in WORKLOADS if not each.readings]
+
+
+@pytest.mark.parametrize("workload", PAPERS, ids=lambda each: each.name)
+def test_sawtooth_s_batches_hold_the_calls_that_other_ledgers_get(workload: LedgerWorkload) -> None:
+    load = replace(workload, records=min(workload.records, 6)).load("", 2, 0.5, 1, 1)
+    assert isinstance(load, PaperLoad)
+    found, filled = (
+        [Call.parse(item.payload) for batch in batches for item in batch.transactions]
+        for batches in (load.batches(3), load.filling())
+    )
+    assert found == list(load.calls(3))
+    assert filled == list(load.filling_calls())
+    headers = [item.header for batch in load.batches(3) for item in batch.transactions]
+    assert len(set(headers)) == len(headers)  # a nonce tells equal calls apart
+
+
 def calls_of(workload: LedgerWorkload) -> list[list[Call]]:
     load = workload.load("", 2, 0.5, 1, 1)
     assert isinstance(load, PaperLoad)
     return [list(load.calls(lane)) for lane in range(workload.lanes)]
+
+
+def everyone(workload: LedgerWorkload) -> set[str]:
+    load = workload.load("", 2, 0.5, 1, 1)
+    assert isinstance(load, PaperLoad)
+    return {call.addresses[0] for call in load.filling_calls()}
 
 
 def test_dependent_payments_share_an_account_and_independent_ones_none() -> None:
@@ -269,6 +298,10 @@ def test_dependent_payments_share_an_account_and_independent_ones_none() -> None
     assert len({call.addresses[0] for call in dependent}) == 1
     touched = [place for lane in calls_of(INDEPENDENT) for call in lane for place in call.addresses]
     assert len(set(touched)) == INDEPENDENT.records == 400  # 400 payments in turn among 200 pairs
+    assert {place for call in dependent for place in call.addresses} == everyone(DEPENDENT)
+    assert set(touched) == everyone(INDEPENDENT)  # both write each account of as many
+    assert INDEPENDENT.records == DEPENDENT.records
+    assert INDEPENDENT.flat_out == DEPENDENT.flat_out == 400
     turn = [call for lane in calls_of(INDEPENDENT) for call in lane[:10]]
     places = [place for call in turn for place in call.addresses]
     assert len(set(places)) == len(places)

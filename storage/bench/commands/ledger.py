@@ -54,8 +54,8 @@ _START_S: Final = 2.0
 _FLAT_S: Final = 0.5
 """Duration of a flat-out load in a quick run, about."""
 _PROCESSOR: Final = (
-    "On every ledger a transaction processor of the benchmark, in Python, executes the "
-    "transactions of family wayseal_bench: their rate includes it."
+    "On every ledger that speaks Sawtooth's API a transaction processor of the benchmark, in "
+    "Python, executes the transactions of family wayseal_bench: their rate includes it."
 )
 _VALIDATORS: Final = (
     "All validators of a network run on this machine: each executes every transaction on the same "

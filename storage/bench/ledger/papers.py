@@ -66,8 +66,8 @@ class PaperLoad:
 
     def batches(self, lane: int) -> Iterator[Batch]:
         """Yield the signed batches of one lane."""
-        signer, chance = key(f"{self.name} {lane}"), self._chance(lane)
-        signed = (_transaction(signer, call, chance) for call in self.calls(lane, chance))
+        signer, nonces = key(f"{self.name} {lane}"), self._nonces(lane)
+        signed = (_transaction(signer, call, nonces) for call in self.calls(lane))
         while group := list(islice(signed, self.per_batch)):
             yield build_batch(signer, group)
 
@@ -75,21 +75,21 @@ class PaperLoad:
         """See `SignedLoad.wires`."""
         return serialised(self.batches(lane))
 
-    def calls(self, lane: int, chance: random.Random | None = None) -> Iterator[Call]:
-        """Yield the calls of one lane; `chance` goes on where the lane's own one is."""
-        chance = chance or self._chance(lane)
+    def calls(self, lane: int) -> Iterator[Call]:
+        """Yield the calls of one lane."""
+        chance = self._chance(lane)
         return (self._call(lane, number, chance) for number in range(self.transactions))
 
     def filling(self) -> Iterator[Batch]:
         """Yield the batches that create the records, to be committed before the load."""
-        signer, chance = key(f"{self.name} fills"), self._chance(-1)
-        signed = (_transaction(signer, call, chance) for call in self.filling_calls(chance))
+        signer, nonces = key(f"{self.name} fills"), self._nonces(_FILLS)
+        signed = (_transaction(signer, call, nonces) for call in self.filling_calls())
         while group := list(islice(signed, FILL_PER_BATCH)):
             yield build_batch(signer, group)
 
-    def filling_calls(self, chance: random.Random | None = None) -> Iterator[Call]:
-        """Yield the calls that create the records; see `calls`."""
-        chance = chance or self._chance(-1)
+    def filling_calls(self) -> Iterator[Call]:
+        """Yield the calls that create the records."""
+        chance = self._chance(_FILLS)
         values = (
             balance(BALANCE) if self.pays else chance.randbytes(VALUE_BYTES)
             for _ in range(self.records)
@@ -134,7 +134,13 @@ class PaperLoad:
     def _chance(self, lane: int) -> random.Random:
         return random.Random(f"{self.seed} {self.name} {lane}")  # noqa: S311 - to be repeated
 
+    def _nonces(self, lane: int) -> random.Random:
+        # Apart from the calls: other ledgers have no such nonces, and get the same calls.
+        return random.Random(f"{self.seed} {self.name} {lane} nonces")  # noqa: S311 - to be repeated
 
+
+_FILLS: Final = -1
+"""In place of a lane: the batches that create the records."""
 _PAYING: Final = (Pattern.ONE, Pattern.APART)
 
 
@@ -146,7 +152,7 @@ def _room(size: int) -> int:
     return size - _transaction(key(""), call, random.Random(0)).ByteSize() + len(value)  # noqa: S311
 
 
-def _transaction(signer: Signer, call: Call, chance: random.Random) -> Transaction:
+def _transaction(signer: Signer, call: Call, nonces: random.Random) -> Transaction:
     return build_transaction(
         signer,
         FAMILY,
@@ -154,5 +160,5 @@ def _transaction(signer: Signer, call: Call, chance: random.Random) -> Transacti
         batcher_public_key=signer.public_key,
         inputs=call.addresses,
         outputs=call.outputs,
-        nonce=chance.randbytes(8).hex(),
+        nonce=nonces.randbytes(8).hex(),
     )

@@ -76,10 +76,10 @@ SINGLES: Final = LedgerWorkload("single-readings", 1, 1, 500)
 KEY_VALUE: Final = LedgerWorkload("key-value", 10, 0, 200, records=50)
 SMALL_BANK: Final = LedgerWorkload("small-bank", 10, 0, 200, records=50, pays=True)
 DEPENDENT: Final = LedgerWorkload(
-    "dependent-payments", 10, 0, 200, records=20, pays=True, pattern=Pattern.ONE
+    "dependent-payments", 10, 0, 400, records=400, pays=True, pattern=Pattern.ONE
 )
 INDEPENDENT: Final = LedgerWorkload(
-    "independent-payments", 10, 0, 200, records=400, pays=True, pattern=Pattern.APART
+    "independent-payments", 10, 0, 400, records=400, pays=True, pattern=Pattern.APART
 )
 DO_NOTHING: Final = LedgerWorkload("do-nothing", 10, 0, 200, pattern=Pattern.NONE)
 BEP_23: Final = LedgerWorkload("bep-23", 1, 0, 100)

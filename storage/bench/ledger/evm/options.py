@@ -15,7 +15,8 @@ NOTE: Final = (
     "batch, product, quantity, digest): the reading itself stays off the chain, and no rule looks "
     "at it. A batch is a group of transactions of one account, sent in one request; unlike a "
     "batch of Sawtooth's it is not all or nothing. It is committed when each of its transactions "
-    "has a receipt with status 1."
+    "has a receipt with status 1. The contract executes the calls of the other workloads: no "
+    "Python is in the way."
 )
 ALONE: Final = (
     "anvil and geth run as one node without consensus, for development: their rates are those of "
