@@ -70,9 +70,7 @@ def sync_directory(path: Path) -> None:
 def make_directory(path: Path) -> None:
     """Make a directory and its missing parents, each durable; it may exist.
 
-    It has the rights that the umask leaves. So has a missing parent, unless root makes it in a
-    directory of its own through which all may pass: there it is open too, since services of other
-    users keep their directories below it.
+    It has the rights that the umask leaves; `make_parents` says which its parents have.
 
     Raises:
         UnavailableError: The directory cannot be made.
@@ -80,13 +78,27 @@ def make_directory(path: Path) -> None:
     with disk_errors("make directory", path):
         if path.is_dir():
             return
+    make_parents(path)
+    _make_one(path)
+
+
+def make_parents(path: Path) -> None:
+    """Make the missing directories above a path, each durable.
+
+    Each has the rights that the umask leaves, unless root makes it in a directory of its own
+    through which all may pass: there it is open too, since services of other users use what is
+    below it.
+
+    Raises:
+        UnavailableError: A directory cannot be made.
+    """
+    with disk_errors("make the directories above", path):
         missing = [each for each in reversed(path.parents) if not each.is_dir()]
     for parent in missing:
         _make_one(parent)
         with disk_errors("open to all", parent):
             if parent.stat().st_uid == os.geteuid() == 0 and parent.parent.stat().st_mode & 1:
                 parent.chmod(PARENT_MODE)
-    _make_one(path)
 
 
 def write_all(descriptor: int, parts: Sequence[bytes | memoryview]) -> None:

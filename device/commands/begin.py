@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.runtime.files import OWNER_ONLY, make_directory, remove_file, write_file
+from contracts.runtime.files import OWNER_ONLY, make_parents, remove_file, write_file
 from device.commands.claims import claim_of
 from device.offload.beginning import Beginning, begin
 from device.settings import GatewaySettings, Settings, SettingsError
@@ -36,7 +36,7 @@ def run(arguments: Namespace) -> int:
             f"no settings at {path}: expected a claim with a device and an address, which "
             f"`wayseal-gateway enrol --claim` prints if its setting pki.address is there"
         )
-    make_directory(path.parent)
+    make_parents(path)
     draft = path.with_suffix(".draft")
     first = Settings(claim.device_id, data)
     signer = make(first)

@@ -57,7 +57,7 @@ def sensors(settings: Settings) -> Iterator[Finding]:
                 return
         measured: list[Measured] = []
         for each in settings.sensors:
-            quiet = f"no {each.sign} now" if each.sign else "answers, without a value now"
+            quiet = f"no {each.sign} now" if each.sign else ""
             ask = partial(_measure, connection(each), measured, quiet)
             yield _tried(f"sensor {each.name}", _REMEDIES[each.driver], ask)
         for camera in settings.cameras:
@@ -114,13 +114,15 @@ def _tried(subject: str, remedy: str, ask: Callable[[], str]) -> Finding:
     Args:
         subject: Names it.
         remedy: What to look at if it gives nothing.
-        ask: Returns what it gives, in words.
+        ask: Returns what it gives, in words; nothing if it answers without a value.
     """
     answers: list[Finding] = []
 
     def run() -> None:
         try:
-            answers.append(ok(subject, ask()))
+            words = ask()
+            nothing = warning(subject, "answers, without a value now", remedy)
+            answers.append(ok(subject, words) if words else nothing)
         except WaysealError as problem:
             answers.append(error(subject, problem, remedy))
         except Exception as problem:  # noqa: BLE001 - a driver's defect is a finding
@@ -135,7 +137,7 @@ def _tried(subject: str, remedy: str, ask: Callable[[], str]) -> Finding:
 
 
 def _measure(sensor: Connection, into: list[Measured], quiet: str) -> str:
-    """Measure once; what was measured is added to `into`. `quiet` are the words for nothing."""
+    """Measure once; what was measured is added to `into`. `quiet` are the words for no sign."""
     opened = sensor.connect()
     with closing(opened):
         measured = plausible(opened.measure(), sensor.plan.offsets)

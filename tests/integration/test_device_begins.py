@@ -1,6 +1,7 @@
 """A new truck begins with a claim alone: typed or shown as a QR code; replaced and shut out."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -126,7 +127,10 @@ def claim(site: SecuredAppliance, name: str, how: str = "--claim") -> str:
 
 def test_a_claim_is_all_that_a_new_truck_is_told(site: SecuredAppliance, tmp_path: Path) -> None:
     pi = Pi(tmp_path)
+    tmp_path.chmod(0o755)  # as / is: the service's user passes
     said = pi.begin(claim(site, "truck-21"))
+    if os.geteuid() == 0:
+        assert pi.config.parent.stat().st_mode & 0o777 == 0o755  # else the service has no settings
     assert "has its certificate, and settings in" in said
     assert pi.public_key in said  # its owner registers it
     (waiting,) = gateway(site, "enrol", "--waiting")

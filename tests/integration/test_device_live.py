@@ -11,8 +11,11 @@ from gpiozero.pins.mock import MockFactory
 
 from contracts.errors import UnavailableError
 from contracts.records.reading import Tamper
+from contracts.runtime.checks import Severity
+from device.commands.check_sensors import sensors
 from device.live.drivers.gpio import GpioSensor
 from device.live.drivers.gps import GpsSensor
+from device.settings_file import load
 from support.gateways.appliance import QuickAppliance
 from support.machine.ports import free_port
 from support.trucks.gps import LATITUDE_E7, LONGITUDE_E7, gpsd
@@ -46,12 +49,21 @@ def test_gpsd_gives_the_newest_position() -> None:
         until("gpsd knows the error", lambda: accuracy_cm(sensor) > 0)
 
 
-def test_gpsd_without_a_fix_gives_no_position() -> None:
-    with (
-        gpsd(has_fix=False) as address,
-        closing(GpsSensor("127.0.0.1", port_of(address))) as sensor,
-    ):
-        assert sensor.measure().position is None
+def test_gpsd_without_a_fix_gives_no_position_and_check_config_says_what_to_do(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "device.toml"
+    with gpsd(has_fix=False) as address:
+        file.write_text(
+            'device_id = "truck-1"\ndata = "data"\n[source]\ndriver = "sensors"\n'
+            f'[[sensors]]\nname = "gps"\ndriver = "gpsd"\ngpsd = "{address}"\n'
+        )
+        with closing(GpsSensor("127.0.0.1", port_of(address))) as sensor:
+            assert sensor.measure().position is None
+        [finding] = sensors(load(file, {}))
+    assert (finding.severity, finding.subject) == (Severity.WARNING, "sensor gps")
+    assert "without a value" in finding.words
+    assert "under open sky" in finding.remedy
 
 
 def test_gpsd_that_is_not_there_or_goes_away_is_unavailable() -> None:
