@@ -1,7 +1,7 @@
 """Commands for administrators: who administers the network."""
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Final
 
@@ -13,21 +13,35 @@ from contracts.party.settings import change
 from contracts.sawtooth.settings import APPROVAL_THRESHOLD, AUTHORIZED_KEYS, split_keys
 
 
-def _admit(keys: list[str], public_key: str) -> list[str]:
-    return keys if public_key in keys else [*keys, public_key]
-
-
-def _dismiss(keys: list[str], public_key: str) -> list[str]:
-    return [each for each in keys if each != public_key]
-
-
-def _changing(
-    changed: Callable[[list[str], str], list[str]],
-) -> Callable[[Namespace], dict[str, object]]:
-    """Return a function that changes who administers the network.
+def _admit(lists: Mapping[str, list[str]], public_key: str) -> dict[str, list[str]]:
+    """Return the lists as they are with a key.
 
     Administrators change settings too, where the same keys do both: so a network of ours begins.
     """
+    are_same = set(lists[ADMIN_KEYS_SETTING]) == set(lists[AUTHORIZED_KEYS])
+    names = [ADMIN_KEYS_SETTING, *([AUTHORIZED_KEYS] if are_same else [])]
+    return {
+        name: lists[name] if public_key in lists[name] else [*lists[name], public_key]
+        for name in names
+    }
+
+
+def _dismiss(lists: Mapping[str, list[str]], public_key: str) -> dict[str, list[str]]:
+    """Return each list that has a key as it is without it.
+
+    Lists differ if somebody changed one of them alone. A key that stays in one puts itself back.
+    """
+    return {
+        name: [each for each in keys if each != public_key]
+        for name, keys in lists.items()
+        if public_key in keys
+    }
+
+
+def _changing(
+    changed: Callable[[Mapping[str, list[str]], str], dict[str, list[str]]],
+) -> Callable[[Namespace], dict[str, object]]:
+    """Return a function that changes who administers the network."""
 
     def run(options: Namespace) -> dict[str, object]:
         signer = signer_of(options)
@@ -37,16 +51,15 @@ def _changing(
                 f"got {options.id!r}"
             )
         with closing(LedgerClient(options.ledger)) as ledger:
-            before, voters = _keys(ledger, ADMIN_KEYS_SETTING), _keys(ledger, AUTHORIZED_KEYS)
-            after = changed(before, options.id)
-            # The voters last: who dismisses itself may sign until then.
-            names = [ADMIN_KEYS_SETTING]
-            if set(before) == set(voters):
-                _check_enough(ledger, after)
-                names.append(AUTHORIZED_KEYS)
-            elif not after:
+            # The voters last: an administrator who dismisses their own key signs up to that change.
+            names = (ADMIN_KEYS_SETTING, AUTHORIZED_KEYS)
+            after = changed({name: _keys(ledger, name) for name in names}, options.id)
+            if AUTHORIZED_KEYS in after:
+                _check_enough(ledger, after[AUTHORIZED_KEYS])
+            if not after.get(ADMIN_KEYS_SETTING, [options.id]):
                 raise UsageError(f"expected another administrator than {options.id}, got none")
-            return change(signer, ledger, dict.fromkeys(names, ",".join(after))) | _told(ledger)
+            values = {name: ",".join(keys) for name, keys in after.items()}
+            return change(signer, ledger, values) | _told(ledger)
 
     return run
 

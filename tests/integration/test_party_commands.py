@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from contracts import address
+from contracts.address import ADMIN_KEYS_SETTING
 from contracts.ledger.client import LedgerClient
 from contracts.party import wayseal_party as party
 from contracts.proto.payload_pb2 import DUE, RELEASED, WITHHELD, Role
@@ -271,6 +272,26 @@ def test_who_changes_settings_may_be_somebody_else_than_the_administrators(desk:
     desk.said("founder", "dismiss-administrator", new)
     status, said = desk.run("founder", "dismiss-administrator", key("admin").public_key)
     assert (status, "expected another administrator than" in said) == (WRONG_USAGE, True), said
+
+
+def test_a_dismissed_key_goes_from_each_list_that_has_it(desk: Desk) -> None:
+    """The lists differ after a `change-setting`, or where one of two proposals was rejected."""
+    admin, thief = key("admin").public_key, key("admin-2").public_key
+    for name, left in (
+        (ADMIN_KEYS_SETTING, "change_settings"),
+        (AUTHORIZED_KEYS, "administrators"),
+    ):
+        desk.said("admin", "admit-administrator", thief)
+        desk.said("admin", "change-setting", name, "--value", admin)
+        assert desk.said("admin", "administrators")[left] == [admin, thief]
+        told = desk.said("admin", "dismiss-administrator", thief)
+        assert (told["changed"], told["in_force"]) == (True, True)
+        assert told["administrators"] == told["change_settings"] == [admin]
+    third = key("admin-3").public_key
+    desk.said("admin", "admit-administrator", thief)
+    desk.said("admin", "change-setting", ADMIN_KEYS_SETTING, "--value", f"{admin},{third},{thief}")
+    told = desk.said("admin", "dismiss-administrator", thief)
+    assert (told["administrators"], told["change_settings"]) == ([admin, third], [admin])
 
 
 def test_goods_and_certificates_are_in_the_terms_that_both_sign(desk: Desk) -> None:

@@ -18,6 +18,7 @@ case "$1 $2 $3" in
      case $image in
        *local*) echo ;;
        *@*) exit 1 ;;
+       *prometheus*) echo "mirror.example/prom@sha256:other"; echo "prom/prometheus@sha256:own" ;;
        *) echo "${image%:*}@sha256:$(echo "$image" | sha256sum | cut -c1-64)" ;;
      esac ;;
 esac
@@ -72,3 +73,8 @@ def test_what_has_no_digest_pins_nothing(
     done = pin(folder, *names, **variables)
     assert (done.returncode, done.stdout) == (1, "")
     assert expected in done.stderr
+
+
+def test_an_image_that_another_repository_has_too_gets_the_digest_of_its_own(folder: Path) -> None:
+    done = pin(folder, "PROMETHEUS")
+    assert done.stdout.endswith("@sha256:own\n"), done.stderr
