@@ -393,13 +393,78 @@ def test_two_gateways_of_a_site_have_a_record_each_and_neither_accuses_the_other
     )
 
 
+def test_the_doctor_reads_the_whole_record_and_says_what_is_wrong_with_it(
+    scene: Scene, tmp_path: Path
+) -> None:
+    """What lies between heads counts too; and only a lost file is to be restored."""
+    signer = own_key(load_settings(scene.site.appliance.settings_file))
+    settings = copied(scene, tmp_path).model_copy(update={"site_id": "site-looked-at"})
+    register(scene, settings.site_id, signer.public_key)
+    for file in tmp_path.glob("accesses.db*"):
+        file.unlink()
+    commit_head(settings, settings.accesses_file, signer, now_ms())
+    with closing(AccessLog(settings.accesses_file, signer, settings.site_id)) as log:
+        for each in "ab":
+            log.note(Caller("x", Role.AUDITOR), "192.0.2.1", Taken.EVIDENCE, [each])
+
+    def told() -> list[tuple[str, str]]:
+        return [(each.severity, each.words) for each in doctor.findings(settings, now_ms())]
+
+    ((severity, words),) = told()
+    assert (severity, words[:40]) == ("ok", "the ledger has 1 head of this record, th")
+    with (
+        closing(AccessLog(settings.accesses_file, signer, settings.site_id)) as log,
+        log._db.transaction() as db,  # noqa: SLF001 - as the gateway's operator may
+    ):
+        db.execute("DELETE FROM accesses WHERE number = 2")
+    assert ("error", "expected access 2, got 3: entries are missing") in told()
+    with (
+        closing(AccessLog(settings.accesses_file, signer, settings.site_id)) as log,
+        log._db.transaction() as db,  # noqa: SLF001 - as an earlier gateway left it
+    ):
+        db.execute("PRAGMA user_version = 1")
+    (found,) = doctor.findings(settings, now_ms())
+    assert "expected version 2, got 1" in found.words
+    assert found.remedy.startswith("check the disk; a start of the gateway brings up a file of an ")
+    for file in tmp_path.glob("accesses.db*"):
+        file.unlink()
+    found, *_ = doctor.findings(settings, now_ms())
+    assert found.severity == "error"
+    assert f"{settings.accesses_file} is missing: the record began again: the ledger" in found.words
+
+
+def test_a_head_by_a_key_that_was_removed_is_a_note_where_the_ledger_has_it(
+    scene: Scene, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The site removed the old key, the gateway signed, and then it got its new key."""
+    earlier, now = Signer.generate(), own_key(load_settings(scene.site.appliance.settings_file))
+    settings = copied(scene, tmp_path).model_copy(update={"site_id": "site-of-two-keys"})
+    for file in tmp_path.glob("accesses.db*"):
+        file.unlink()
+    for key_then in (earlier, now):
+        register(scene, settings.site_id, key_then.public_key)
+    until("the removal", lambda: earlier.public_key in removed(scene, settings.site_id))
+    copy_of(scene, "index.db", tmp_path)
+    later = now_ms() + 600_000
+    with closing(
+        AccessLog(settings.accesses_file, earlier, settings.site_id, now=lambda: later)
+    ) as log:
+        log.note(Caller("x", Role.AUDITOR), "192.0.2.1", Taken.EVIDENCE, ["a"])
+        log.step()
+    with pytest.raises(RejectedError, match=f"had removed key {earlier.public_key} by "):
+        checked(settings, capsys)
+    commit_head(settings, settings.accesses_file, now, later)
+    notes = checked(settings, capsys)["notes"]
+    assert any(f"removed key {earlier.public_key} by " in each for each in notes)
+
+
 def commit_head(settings: Settings, file: Path, signer: SigningKey, ms: int) -> None:
     """Commit the head of a record, which begins with this if it has no access."""
     with (
         closing(AccessLog(file, signer, settings.site_id, now=lambda: ms)) as log,
         closing(LedgerClient(settings.ledger.place)) as ledger,
     ):
-        log.note(Caller("x", Role.AUDITOR), signer.public_key, Taken.EVIDENCE, [file.name])
+        log.note(Caller("x", Role.AUDITOR), "192.0.2.1", Taken.EVIDENCE, [file.name])
         log.step()
         heads = CommittedHeads(log, ledger, signer, settings.site_id)
         until("the head on the ledger", heads.step)
