@@ -1,16 +1,24 @@
 """Paper 001's comparison: the phases of PBFT, who is believed, and real replicas."""
 
+import asyncio
 import random
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from contracts.errors import RejectedError
-from storage.bench.ledger.pbft.authentication import authenticator
-from storage.bench.ledger.pbft.client import signed_requests
-from storage.bench.ledger.pbft.messages import CLIENT, Authenticated, Message, MessageKind
+from contracts.errors import RejectedError, UnavailableError
+from storage.bench.ledger.pbft.authentication import KINDS, MAC_BYTES
+from storage.bench.ledger.pbft.client import drive, signed_requests
+from storage.bench.ledger.pbft.messages import (
+    CLIENT,
+    Authenticated,
+    Message,
+    MessageKind,
+    receive,
+)
 from storage.bench.ledger.pbft.protocol import OrderingReplica
+from storage.bench.ledger.pbft.replica import socket_of
 from storage.bench.ledger.pbft.steps import BATCH, REPLICAS, Variant, steps
 from storage.bench.run.plan import Place
 
@@ -70,17 +78,51 @@ def test_a_primary_that_says_two_things_is_not_followed() -> None:
     assert list(replica.received(stranger)) == []
 
 
-@pytest.mark.parametrize("kind", ["macs", "signatures"])
-def test_a_proof_holds_for_its_sender_and_its_words_alone(kind: str) -> None:
-    made = authenticator(kind, 1, EVERYONE).prove(b"words")
-    for own in (0, 2, 3, CLIENT):
-        receiver = authenticator(kind, own, EVERYONE)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("receivers", [(0, 2, 3), (CLIENT,)])
+def test_a_proof_holds_for_its_sender_and_its_words_alone(
+    kind: str, receivers: tuple[int, ...]
+) -> None:
+    made = KINDS[kind](1, EVERYONE).prove(b"words", reply=receivers == (CLIENT,))
+    for own in receivers:
+        receiver = KINDS[kind](own, EVERYONE)
         assert receiver.holds(b"words", made, 1)
         assert not receiver.holds(b"words", made, 2)
         assert not receiver.holds(b"others", made, 1)
         assert not receiver.holds(b"words", bytes(len(made)), 1)
         assert not receiver.holds(b"words", made[:5], 1)
         assert not receiver.holds(b"words", made, 9)
+
+
+def test_a_message_has_a_mac_for_each_receiver_and_a_reply_one() -> None:
+    """Castro and Liskov, 5.2. The client's replies are signed where only nodes have MACs."""
+    for kind in ("macs", "macs-internode"):
+        assert len(KINDS[kind](1, EVERYONE).prove(b"words")) == 3 * MAC_BYTES
+    assert len(KINDS["macs"](1, EVERYONE).prove(b"words", reply=True)) == MAC_BYTES
+    assert len(KINDS["macs-internode"](1, EVERYONE).prove(b"words", reply=True)) == 64
+
+
+def test_requests_travel_outside_of_what_is_proven() -> None:
+    """A MAC over 64 requests for each receiver costs more than one signature: PBFT has none."""
+    small, large = (
+        next(OrderingReplica(0, REPLICAS, 64).requested(signed_requests(1, size)))
+        for size in (512, 4_096)
+    )
+    assert len(small.head) == len(large.head) < 64
+    assert large.digest in large.head
+    other = Message(large.kind, large.sender, large.sequence, large.digest, small.payload)
+    assert other.head == large.head  # so its requests must be those of the digest:
+    assert list(OrderingReplica(1, REPLICAS, 64).received(other)) == []
+
+
+def test_a_prepare_of_the_primary_does_not_count() -> None:
+    replica = OrderingReplica(1, REPLICAS, 1)
+    (first,) = OrderingReplica(0, REPLICAS, 1).requested(signed_requests(1, 16))
+    list(replica.received(first))
+    said = Message(MessageKind.PREPARE, 0, 1, first.digest)
+    assert list(replica.received(said)) == []
+    said = Message(MessageKind.PREPARE, 2, 1, first.digest)
+    assert [each.kind for each in replica.received(said)] == [MessageKind.COMMIT]
 
 
 def test_what_is_malformed_is_refused() -> None:
@@ -95,19 +137,41 @@ def test_what_is_malformed_is_refused() -> None:
 
 
 @pytest.mark.integration
-def test_real_replicas_decide_each_request(tmp_path: Path) -> None:
-    outcome = Variant("signatures", BATCH, 30).execute(Place(tmp_path, 1))
+@pytest.mark.parametrize(("kind", "batch"), [("macs", 1), ("macs-internode", BATCH)])
+def test_real_replicas_decide_each_request(tmp_path: Path, kind: str, batch: int) -> None:
+    outcome = Variant(kind, batch, 30).execute(Place(tmp_path, 1))
     found = {each.metric.name: each.value for each in outcome.observations}
     assert outcome.work.transactions == 30
     assert found["committed-rate"] > 0
     assert found["primary-cpu-per-transaction"] > 0
     assert found["response-p50"] <= found["response-p95"]
+    assert found["batch-mean"] == 1 if batch == 1 else 1 <= found["batch-mean"] <= BATCH
 
 
-def test_there_are_four_variants() -> None:
+def test_a_replica_that_ends_is_told(tmp_path: Path) -> None:
+    """An error of the task that hears it was lost, and the client waited for a minute."""
+
+    async def replica(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await receive(reader)
+        hello = Message(MessageKind.REPLY, 0, 0, bytes(32)).encode()
+        writer.write(Authenticated(hello, b"").encode())
+        await writer.drain()
+        writer.close()
+
+    async def run() -> None:
+        async with await asyncio.start_unix_server(replica, socket_of(tmp_path, 0)):
+            await drive(tmp_path, 1, "macs", signed_requests(2, 16), 1)
+
+    with pytest.raises(UnavailableError, match="replica 0 does not reply"):
+        asyncio.run(run())
+
+
+def test_there_are_six_variants() -> None:
     assert [each.workload for each in steps(quick=True)] == [
         "pbft-macs-single",
         "pbft-macs-batched",
+        "pbft-macs-internode-single",
+        "pbft-macs-internode-batched",
         "pbft-signatures-single",
         "pbft-signatures-batched",
     ]

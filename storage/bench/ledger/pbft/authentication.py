@@ -2,9 +2,11 @@
 
 import hashlib
 import hmac
+from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 from contracts.keys import Signer, verify
+from storage.bench.ledger.pbft.messages import CLIENT
 
 MAC_BYTES: Final = 16
 
@@ -12,37 +14,54 @@ MAC_BYTES: Final = 16
 class Authenticator(Protocol):
     """Proves and checks who sent a message, between replicas and one client."""
 
-    def prove(self, body: bytes) -> bytes:
-        """Return the proof of a message of this replica, for all others."""
+    def prove(self, head: bytes, *, reply: bool = False) -> bytes:
+        """Return the proof of this replica's message: for all other replicas, or for the client.
+
+        Args:
+            head: See `Message.head`.
+            reply: It goes to the client, and to nobody else.
+        """
         ...
 
-    def holds(self, body: bytes, proof: bytes, sender: int) -> bool:
-        """Say whether a message is its sender's, to this replica."""
+    def holds(self, head: bytes, proof: bytes, sender: int) -> bool:
+        """Say whether a message is its sender's, to this replica or to the client."""
         ...
 
 
 class Macs:
-    """Implements `Authenticator`: keyed BLAKE2b, one key for each pair.
+    """Implements `Authenticator`: keyed BLAKE2b, one key for each pair, a MAC for each receiver.
+
+    Source: Castro and Liskov, "Practical Byzantine Fault Tolerance", 5.2: a vector of MACs for the
+    other replicas, and one MAC for the client of a reply.
 
     Args:
         own: Number of this replica, or of the client.
-        everyone: Numbers of all, in the order of the MACs.
+        everyone: Numbers of all replicas, in the order of the MACs, and of the client.
     """
 
     def __init__(self, own: int, everyone: tuple[int, ...]) -> None:
-        self._own = own
-        self._place = everyone.index(own) * MAC_BYTES
-        self._keys = {other: _pair(own, other) for other in everyone}
+        replicas = [number for number in everyone if number != CLIENT]
+        self._keys = {other: _pair(own, other) for other in everyone if other != own}
+        self._others = [self._keys[other] for other in replicas if other != own]
+        self._places = {
+            sender: 0 if own == CLIENT else MAC_BYTES * (own - (own > sender))
+            for sender in replicas
+            if sender != own
+        }
 
-    def prove(self, body: bytes) -> bytes:
+    def prove(self, head: bytes, *, reply: bool = False) -> bytes:
         """See `Authenticator.prove`."""
-        return b"".join(_mac(secret, body) for secret in self._keys.values())
+        if reply:
+            return _mac(self._keys[CLIENT], head)
+        return b"".join(_mac(secret, head) for secret in self._others)
 
-    def holds(self, body: bytes, proof: bytes, sender: int) -> bool:
+    def holds(self, head: bytes, proof: bytes, sender: int) -> bool:
         """See `Authenticator.holds`."""
-        secret = self._keys.get(sender)
-        mine = proof[self._place : self._place + MAC_BYTES]
-        return secret is not None and hmac.compare_digest(mine, _mac(secret, body))
+        place = self._places.get(sender)
+        if place is None:
+            return False
+        mine = proof[place : place + MAC_BYTES]
+        return hmac.compare_digest(mine, _mac(self._keys[sender], head))
 
 
 class Signatures:
@@ -57,19 +76,46 @@ class Signatures:
         self._own = signer_of(own)
         self._keys = {other: signer_of(other).public_key for other in everyone}
 
-    def prove(self, body: bytes) -> bytes:
-        """See `Authenticator.prove`."""
-        return bytes.fromhex(self._own.sign(body))
+    def prove(self, head: bytes, *, reply: bool = False) -> bytes:
+        """See `Authenticator.prove`; one signature convinces everybody."""
+        del reply
+        return bytes.fromhex(self._own.sign(head))
 
-    def holds(self, body: bytes, proof: bytes, sender: int) -> bool:
+    def holds(self, head: bytes, proof: bytes, sender: int) -> bool:
         """See `Authenticator.holds`."""
         public_key = self._keys.get(sender)
-        return public_key is not None and verify(public_key, proof.hex(), body)
+        return public_key is not None and verify(public_key, proof.hex(), head)
 
 
-def authenticator(kind: str, own: int, everyone: tuple[int, ...]) -> Authenticator:
-    """Return the authenticator of a kind, `macs` or `signatures`."""
-    return Macs(own, everyone) if kind == "macs" else Signatures(own, everyone)
+class SignedReplies:
+    """Implements `Authenticator`: MACs between replicas, signatures towards the client.
+
+    Args:
+        own: Number of this replica, or of the client.
+        everyone: As for `Macs`.
+    """
+
+    def __init__(self, own: int, everyone: tuple[int, ...]) -> None:
+        self._macs = Macs(own, everyone)
+        self._signatures = Signatures(own, everyone)
+        self._of_replies = own == CLIENT
+
+    def prove(self, head: bytes, *, reply: bool = False) -> bytes:
+        """See `Authenticator.prove`."""
+        return (self._signatures if reply else self._macs).prove(head, reply=reply)
+
+    def holds(self, head: bytes, proof: bytes, sender: int) -> bool:
+        """See `Authenticator.holds`."""
+        own = self._signatures if self._of_replies else self._macs
+        return own.holds(head, proof, sender)
+
+
+KINDS: Final[Mapping[str, Callable[[int, tuple[int, ...]], Authenticator]]] = {
+    "macs": Macs,
+    "macs-internode": SignedReplies,
+    "signatures": Signatures,
+}
+"""By name. Source: papers 001, section V: domain-optimised, MACs between nodes, public keys."""
 
 
 def signer_of(number: int) -> Signer:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import UnavailableError
-from storage.bench.ledger.pbft.authentication import Authenticator, Signatures, authenticator
+from contracts.errors import RejectedError, UnavailableError
+from storage.bench.ledger.pbft.authentication import KINDS, Authenticator, Signatures
 from storage.bench.ledger.pbft.messages import CLIENT, Authenticated, Message, MessageKind, receive
 from storage.bench.ledger.pbft.protocol import PRIMARY
 from storage.bench.ledger.pbft.replica import connected
@@ -56,28 +56,54 @@ async def drive(
         window: Requests under way at once, at most.
 
     Raises:
-        UnavailableError: The replicas decide nothing.
+        UnavailableError: The replicas decide nothing, or one of them ends.
     """
     room = asyncio.Semaphore(window)
     timed: list[TimedRequest] = []
-    own = authenticator(kind, CLIENT, (*range(count), CLIENT))
+    own = KINDS[kind](CLIENT, (*range(count), CLIENT))
     links = [await connected(directory, number) for number in range(count)]
     hello = Message(MessageKind.REQUEST, CLIENT, 0, NOTHING).encode()
     needed = (count - 1) // 3 + 1
-    hearing: list[asyncio.Task[None]] = []
     try:
         async with asyncio.timeout(STALLED_S):
             for reader, writer in links:
                 writer.write(Authenticated(hello, b"").encode())
                 await receive(reader)  # it reaches all others now
-        for number, (reader, _) in enumerate(links):
-            hearing.append(asyncio.create_task(_hear(reader, number, own, timed, needed, room)))
+        async with asyncio.TaskGroup() as tasks:
+            hearing = [
+                tasks.create_task(_hear(reader, number, own, timed, needed, room))
+                for number, (reader, _) in enumerate(links)
+            ]
+            await _ask(links[PRIMARY][1], requests, timed, room, window)
+            for task in hearing:
+                task.cancel()
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from errors  # the first one ended the others
+    except TimeoutError as error:
+        raise UnavailableError(
+            f"expected {count} replicas that reach each other, got fewer in {STALLED_S:.0f} s"
+        ) from error
+    finally:
+        for _, writer in links:
+            writer.close()
+    return timed
+
+
+async def _ask(
+    primary: asyncio.StreamWriter,
+    requests: Sequence[Authenticated],
+    timed: list[TimedRequest],
+    room: asyncio.Semaphore,
+    window: int,
+) -> None:
+    """Send all requests; return when all are decided."""
+    try:
         async with asyncio.timeout(STALLED_S) as patience:
             for each in requests:
                 await room.acquire()
                 patience.reschedule(asyncio.get_running_loop().time() + STALLED_S)
                 timed.append(TimedRequest(time.monotonic()))
-                links[PRIMARY][1].write(each.encode())
+                primary.write(each.encode())
             for _ in range(window):
                 await room.acquire()
     except TimeoutError as error:
@@ -85,12 +111,6 @@ async def drive(
         raise UnavailableError(
             f"expected {len(requests)} requests decided, got {done} and none in {STALLED_S:.0f} s"
         ) from error
-    finally:
-        for task in hearing:
-            task.cancel()
-        for _, writer in links:
-            writer.close()
-    return timed
 
 
 async def _hear(
@@ -103,10 +123,15 @@ async def _hear(
 ) -> None:
     """Take the replies of one replica."""
     while True:
-        found = await receive(reader)
-        reply = Message.decode(found.body)
-        if reply.sender != number or not own.holds(found.body, found.proof, number):
+        try:
+            found = await receive(reader)
+            reply = Message.decode(found.body)
+        except (asyncio.IncompleteReadError, ConnectionError, RejectedError) as error:
+            raise UnavailableError(f"replica {number} does not reply: {error}") from error
+        if reply.sender != number or not own.holds(reply.head, found.proof, number):
             continue
+        if reply.sequence >= len(timed):
+            continue  # nobody asked that
         each = timed[reply.sequence]
         same = each.said.setdefault(reply.digest, set())
         same.add(number)

@@ -44,9 +44,17 @@ class Message:
     digest: bytes
     payload: bytes = b""
 
+    @property
+    def head(self) -> bytes:
+        """Return what a replica proves: all but the requests, of which it has the digest.
+
+        Source: Castro and Liskov, 4.2: the requests go along with a pre-prepare, outside of it.
+        """
+        return _HEAD.pack(self.kind, self.sender, self.sequence, self.digest)
+
     def encode(self) -> bytes:
-        """Return what is authenticated."""
-        return _HEAD.pack(self.kind, self.sender, self.sequence, self.digest) + self.payload
+        """Return the whole message; of a request the client signs all of it."""
+        return self.head + self.payload
 
     @classmethod
     def decode(cls, body: bytes) -> "Message":

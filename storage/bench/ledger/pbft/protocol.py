@@ -49,6 +49,11 @@ class OrderingReplica:
         self._state = bytes(32)
         self._queue: deque[Authenticated] = deque()
 
+    @property
+    def ordered(self) -> int:
+        """Return the number of batches that this primary has ordered."""
+        return self._next - 1
+
     def requested(self, requests: Iterable[Authenticated]) -> Iterator[Message]:
         """Take requests at the primary; yield what it sends to all."""
         self._queue.extend(requests)
@@ -64,8 +69,8 @@ class OrderingReplica:
         elif not slot.digest:
             slot.waiting.append(message)  # it overtook the primary's
         elif message.digest == slot.digest:
-            if message.kind is MessageKind.PREPARE:
-                slot.prepared_by.add(message.sender)
+            if message.kind is MessageKind.PREPARE and message.sender != PRIMARY:
+                slot.prepared_by.add(message.sender)  # the primary's word is the pre-prepare
             elif message.kind is MessageKind.COMMIT:
                 slot.committed_by.add(message.sender)
             yield from self._advance(message.sequence, slot)

@@ -15,11 +15,13 @@ from typing import Final
 import uvloop
 
 from contracts.errors import RejectedError
-from storage.bench.ledger.pbft.authentication import Authenticator, Signatures, authenticator
+from storage.bench.ledger.pbft.authentication import KINDS, Authenticator, Signatures
 from storage.bench.ledger.pbft.messages import CLIENT, Authenticated, Message, MessageKind, receive
 from storage.bench.ledger.pbft.protocol import PRIMARY, OrderingReplica
 
 POLL_S: Final = 0.02
+ORDERED: Final = "ordered batches="
+"""Begins the last line of a replica's log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class _Process:
         everyone = (*range(plan.count), CLIENT)
         self._plan = plan
         self._protocol = OrderingReplica(plan.own, plan.count, plan.batch)
-        self._own: Authenticator = authenticator(plan.kind, plan.own, everyone)
+        self._own: Authenticator = KINDS[plan.kind](plan.own, everyone)
         # A client always signs, so that what one replica takes from it all others take too.
         self._of_client = Signatures(plan.own, everyone)
         self._others: list[asyncio.StreamWriter] = []
@@ -67,6 +69,7 @@ class _Process:
                     self._others.append((await connected(Path(self._plan.directory), other))[1])
             self._greet()
             await ended.wait()
+            sys.stderr.write(f"{ORDERED}{self._protocol.ordered}\n")  # see `steps`
             for writer in self._others:
                 writer.close()
 
@@ -80,7 +83,7 @@ class _Process:
                     self._requested(found, message)
                     if not message.payload:
                         self._greet()
-                elif self._own.holds(found.body, found.proof, message.sender):
+                elif self._own.holds(message.head, found.proof, message.sender):
                     self._received(message)
         except (asyncio.IncompleteReadError, ConnectionError, RejectedError):
             writer.close()
@@ -107,9 +110,10 @@ class _Process:
 
     def _send(self, messages: Iterable[Message]) -> None:
         for each in messages:
-            body = each.encode()
-            wire = Authenticated(body, self._own.prove(body)).encode()
-            if each.kind is MessageKind.REPLY:
+            reply = each.kind is MessageKind.REPLY
+            proof = self._own.prove(each.head, reply=reply)
+            wire = Authenticated(each.encode(), proof).encode()
+            if reply:
                 if self._client is not None:
                     self._client.write(wire)
             else:

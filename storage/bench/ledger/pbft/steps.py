@@ -8,8 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from contracts.errors import UnavailableError
+from storage.bench.ledger.pbft.authentication import KINDS
 from storage.bench.ledger.pbft.client import drive, signed_requests
-from storage.bench.ledger.pbft.replica import ReplicaPlan
+from storage.bench.ledger.pbft.protocol import PRIMARY
+from storage.bench.ledger.pbft.replica import ORDERED, ReplicaPlan
 from storage.bench.ledger.timeline import percentile
 from storage.bench.ledger.watch import watching
 from storage.bench.run.latency import latencies
@@ -25,7 +28,6 @@ BATCH: Final = 64
 """Requests of one batch where batching is on; also those that the client has under way."""
 REQUESTS: Final = 4_000
 QUICK_REQUESTS: Final = 200
-KINDS: Final = ("macs", "signatures")
 DESCRIBED: Final[dict[str, Any]] = {
     "name": TARGET,
     "kind": "pbft",
@@ -38,7 +40,8 @@ NOTE: Final = (
     f"pbft: paper 001's comparison on {REPLICAS} replicas of our own, in Python, all on this "
     "machine, connected by sockets. It is the normal case of PBFT alone: no view change, nothing "
     "on a disk, no rules. So it says what MACs and batches save in messages, and is no ledger to "
-    "choose. Clients sign in all variants, as in the paper. The paper had 15 machines and RSA."
+    "choose. Clients sign in all variants, as in the paper; macs-internode has signed replies "
+    "too. The paper had 15 machines, Go and RSA: its ratios are not comparable with these."
 )
 
 
@@ -47,7 +50,7 @@ class Variant:
     """One variant of the comparison.
 
     Attributes:
-        kind: `macs` or `signatures`, between replicas and towards the client.
+        kind: Of `KINDS`: how replicas prove who they are, to each other and to the client.
         batch: Requests that are ordered at once, at most.
         requests: How many the client sends.
     """
@@ -65,14 +68,16 @@ class Variant:
         """Run the replicas and send the requests: f + 1 equal replies decide each."""
         requests = signed_requests(self.requests, REQUEST_BYTES)
         # A socket's path has 107 characters at most, so it is not below the run's own folder.
-        with tempfile.TemporaryDirectory(prefix="wayseal-pbft-") as made, ExitStack() as stack:
+        with tempfile.TemporaryDirectory(prefix="wayseal-pbft-") as made:
             directory = Path(made)
-            pids = [
-                stack.enter_context(_replica(directory, number, self)).pid
-                for number in range(REPLICAS)
-            ]
-            with place.counted(), watching({"primary": pids[0]}) as watched:
-                timed = asyncio.run(drive(directory, REPLICAS, self.kind, requests, BATCH))
+            with ExitStack() as stack:
+                pids = [
+                    stack.enter_context(_replica(directory, number, self)).pid
+                    for number in range(REPLICAS)
+                ]
+                with place.counted(), watching({"primary": pids[PRIMARY]}) as watched:
+                    timed = asyncio.run(drive(directory, REPLICAS, self.kind, requests, BATCH))
+            ordered = _ordered(directory)
         took_s = [each.decided_s - each.sent_s for each in timed]
         span_s = max(each.decided_s for each in timed) - timed[0].sent_s
         rate = Observation(Metric("committed-rate", "1/s"), len(timed) / span_s)
@@ -82,15 +87,16 @@ class Variant:
         ]
         cpu_s = watched.used_cpu_s("primary") / len(timed)
         cost = Observation(Metric("primary-cpu-per-transaction", "s", Better.LOWER), cpu_s)
+        size = Observation(Metric("batch-mean", "1", Better.NEITHER), len(timed) / ordered)
         return Outcome(
-            [rate, *quantiles, cost],
+            [rate, *quantiles, cost, size],
             latencies=[latencies("commit-service", took_s, intended=False)],
             work=Work(transactions=len(timed)),
         )
 
 
 def steps(*, quick: bool) -> list[Step]:
-    """Return the four variants: MACs and signatures, batching on and off."""
+    """Return the six variants: three kinds of proofs, batching on and off."""
     count = QUICK_REQUESTS if quick else REQUESTS
     variants = [Variant(kind, batch, count) for kind in KINDS for batch in (1, BATCH)]
     return [Step(each.name, TARGET, each.execute) for each in variants]
@@ -99,4 +105,16 @@ def steps(*, quick: bool) -> list[Step]:
 def _replica(directory: Path, number: int, variant: Variant) -> AbstractContextManager[Service]:
     plan = ReplicaPlan(str(directory), number, REPLICAS, variant.kind, variant.batch)
     command = ("python", "-m", "storage.bench.ledger.pbft.replica", json.dumps(asdict(plan)))
-    return serving(command, directory / f"{number}.log")
+    return serving(command, _log(directory, number))
+
+
+def _log(directory: Path, number: int) -> Path:
+    return directory / f"{number}.log"
+
+
+def _ordered(directory: Path) -> int:
+    """Return how many batches the primary ordered, as it said when it ended."""
+    said = _log(directory, PRIMARY).read_text().splitlines()[-1:]
+    if not said or not said[0].startswith(ORDERED):
+        raise UnavailableError(f"expected the primary's batches, got {said}")
+    return int(said[0].removeprefix(ORDERED))
