@@ -247,18 +247,24 @@ def test_a_revert_is_told_with_the_contract_s_words() -> None:
     assert "not" in first
 
 
-def test_what_the_node_does_not_take_is_told_and_the_others_go_on() -> None:
+@pytest.mark.parametrize(  # geth's words, Besu's, anvil's
+    "known", ["already known", "Known transaction", "transaction already imported"]
+)
+def test_what_the_node_does_not_take_is_told_and_the_others_go_on(known: str) -> None:
     class Picky(Node):
         def send(self, raw: str) -> str:
             if raw.startswith("0x02"):
-                raise Refused("nonce too low: next nonce 4, tx nonce 1")
+                raise Refused("unknown transaction type: known transaction types are 0 and 1")
             if raw.startswith("0x03"):
                 super().send(raw)
-                raise Refused("already known")
+                raise Refused(known)
             return super().send(raw)
 
     first, second = fates(Picky(), GROUPS).values()
-    assert first == (f"nonce too low: next nonce 4, tx nonce 1 (nonce 1 of 0x{SENDER.hex()})")
+    assert first == (
+        "unknown transaction type: known transaction types are 0 and 1 "
+        f"(nonce 1 of 0x{SENDER.hex()})"
+    )
     assert second == ""
 
 
@@ -275,6 +281,106 @@ def test_a_full_pool_is_offered_the_rest_again() -> None:
     node = Full()
     assert list(fates(node, GROUPS).values()) == ["", ""]
     assert node.refused == 2
+
+
+def test_a_pool_that_stays_full_ends_the_load_with_the_node_s_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_: str) -> str:
+        raise Refused("txpool is full")
+
+    monkeypatch.setattr(drivers, "REFUSED_S", 0.0)
+    node = Node({"eth_sendRawTransaction": refuse})
+    for why in fates(node, GROUPS).values():
+        assert why.startswith("txpool is full (nonce ")
+        assert why.endswith("nothing was taken in 0 s")
+    with answering(node) as url, pytest.raises(UnavailableError, match="txpool is full"):
+        asyncio.run(commit(url, GROUPS))
+
+
+def test_nonces_far_ahead_are_sent_later() -> None:
+    """Besu refuses those that are more than 200 ahead of the account's."""
+
+    class Besu(Node):
+        refused = 0
+
+        def send(self, raw: str) -> str:
+            if len(self.waiting) >= 2:
+                self.refused += 1
+                self.height()
+                raise Refused("Transaction nonce is too distant from current sender nonce")
+            return super().send(raw)
+
+    node = Besu()
+    assert list(fates(node, GROUPS).values()) == ["", ""]
+    assert node.refused == 1
+    groups = [group([sent(number, number)])[1] for number in range(1, 30)]
+    most: list[int] = []
+
+    class Slow(Node):
+        def send(self, raw: str) -> str:
+            most.append(len(self.waiting) + 1)
+            return super().send(raw)
+
+    with answering(Slow()) as url:
+        asyncio.run(commit(url, groups))
+    assert len(most) == 29
+    assert max(most) <= drivers.GROUPS_AHEAD
+
+
+def test_what_was_sent_twice_is_committed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that the server's end of the connection cut off is sent again."""
+
+    class Twice(Node):
+        def send(self, raw: str) -> str:
+            super().send(raw)
+            raise Refused("Nonce too low: next nonce 4, tx nonce 1")
+
+    assert list(fates(Twice(), GROUPS).values()) == ["", ""]
+
+    def refuse(_: str) -> str:
+        raise Refused("nonce too low: next nonce 4, tx nonce 1")
+
+    monkeypatch.setattr(drivers, "STUCK_S", 0.0)
+    other = Node({"eth_sendRawTransaction": refuse})
+    for why in fates(other, GROUPS).values():
+        assert why.startswith("nonce too low: next nonce 4, tx nonce 1 (nonce ")
+
+
+@pytest.mark.parametrize(
+    "receipt",
+    [
+        None, 5, {}, {"transactionHash": None}, {"transactionHash": "0xzz"},
+        {"transactionHash": "0x00", "gasUsed": None, "blockNumber": "0x1"},
+        {"transactionHash": "0x00", "gasUsed": "0x1", "blockNumber": 1, "status": "0x1"},
+    ],
+)  # fmt: skip
+def test_a_node_that_answers_nonsense_is_one_clear_error(receipt: object) -> None:
+    with pytest.raises(RejectedError, match="expected a "):
+        fates(Node({"eth_getBlockReceipts": lambda _: [receipt]}), GROUPS)
+
+
+@pytest.mark.parametrize("head", [None, 5, [], "5", "0xzz"])
+def test_a_height_that_is_none_is_one_clear_error(head: object) -> None:
+    with (
+        answering(Node({"eth_blockNumber": lambda: head})) as url,
+        pytest.raises(RejectedError, match="expected a number in hex from the node, got"),
+    ):
+        EvmReader(url).head()
+
+
+def test_a_node_without_a_block_yet_is_asked_again() -> None:
+    class Behind(Old):
+        asked = 0
+
+        def __call__(self, method: str, parameters: list[Any]) -> object:
+            if method in {"eth_getBlockByNumber", "eth_getTransactionReceipt"}:
+                self.asked += 1
+                if self.asked in {1, 3}:
+                    return None
+            return super().__call__(method, parameters)
+
+    assert list(fates(Behind(), GROUPS).values()) == ["", ""]
 
 
 def test_a_nonce_gap_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

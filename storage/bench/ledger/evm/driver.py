@@ -4,25 +4,40 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from contracts.errors import UnavailableError
-from storage.bench.ledger.evm.jsonrpc import Call, JsonRpc
+from storage.bench.ledger.evm.jsonrpc import Call, JsonRpc, number_of
 from storage.bench.ledger.evm.outbox import Outbox
 from storage.bench.ledger.evm.receipts import Receipt, receipts_of, why_reverted
 from storage.bench.ledger.evm.wire import Sent, group_id, parts
 from storage.bench.ledger.port import Driver
 
-BLOCKS_MAX: Final = 50
-"""Blocks read in one look."""
+BLOCKS_MAX: Final = 5
+"""Blocks read in one look. Source: geth gives 25 MB at most in answer to one request."""
 STUCK_S: Final = 10.0
 """After so many seconds without a decided group, the node is asked why the oldest ones wait."""
 BUSY_S: Final = (0.02, 0.04, 0.08, 0.16, 0.32)
 """Pauses, seconds, before a full pool is offered a transaction again; the last one from then on."""
+REFUSED_S: Final = 60.0
+"""If a full pool takes nothing for so long, it counts as refusing what it does not take."""
+GROUPS_AHEAD: Final = 5
+"""Undecided groups of one account, before a load: 100 transactions. Source: Besu refuses nonces
+that are more than 200 ahead (`--tx-pool-max-future-by-sender`)."""
 REASONS_MAX: Final = 10
 """Reverts whose reason is asked for; each question costs the node an execution."""
-_KNOWN: Final = ("already known", "known transaction", "already imported")
-_FULL: Final = ("pool is full", "pool limit", "pool has reached", "too many requests")
+_KNOWN: Final = ("already known", "known transaction", "transaction already imported")
+"""Begins the refusal of what the node has: geth's, Besu's, anvil's."""
+_PAST: Final = "nonce too low"
+"""Begins the refusal of what is in a block, as when a request was sent twice: receipts decide."""
+_FULL: Final = (
+    "pool is full",
+    "pool limit",
+    "pool has reached",
+    "too many requests",
+    "too distant",
+)
+"""In the refusal of what the node takes later."""
 
 
 @dataclass(slots=True)
@@ -47,14 +62,19 @@ class Book:
     Attributes:
         groups: By id.
         by_digest: Ids of groups by the hashes of transactions that are in no block yet.
+        doubts: Refusals by the hashes of transactions that may be in a block all the same.
         outbox: Through which they all send.
         asked: Number of reasons that were asked for.
+        full_s: Since when the node has taken nothing, seconds of the monotonic clock; None if it
+            took something last.
     """
 
     groups: dict[str, _Group] = field(default_factory=dict)
     by_digest: dict[bytes, str] = field(default_factory=dict)
+    doubts: dict[bytes, str] = field(default_factory=dict)
     outbox: Outbox = field(default_factory=Outbox)
     asked: int = 0
+    full_s: float | None = None
 
     def add(self, wire: bytes) -> list[Sent]:
         """Note a group; return its transactions."""
@@ -72,6 +92,7 @@ class Book:
 
     def mined(self, digest: bytes) -> _Group | None:
         """Note that a transaction is in a block; return its group, None for a stranger's."""
+        self.doubts.pop(digest, None)
         name = self.by_digest.pop(digest, None)
         if name is None:
             return None
@@ -95,7 +116,7 @@ class EvmDriver:
         self._rpc = rpc
         self._book = book
         self._seen = seen
-        self._moved_s = time.monotonic()
+        self._moved_s = _now()
 
     @classmethod
     def opener(cls) -> Callable[[str], Awaitable[Driver]]:
@@ -120,22 +141,34 @@ class EvmDriver:
         """See `Driver.submit`; a group that the node refuses is told by `decided`."""
         transactions = [each for wire in batches for each in self._book.add(wire)]
         busy = 0
-        while transactions := await self._offer(transactions):
+        while left := await self._offer(transactions):
+            if self._book.full_s is not None and _now() - self._book.full_s > REFUSED_S:
+                for each, why in left:
+                    self._book.refuse(each, f"{why}: nothing was taken in {REFUSED_S:.0f} s")
+                break
+            transactions = [each for each, _ in left]
             await asyncio.sleep(BUSY_S[min(busy, len(BUSY_S) - 1)])
             busy += 1
         return busy
 
-    async def _offer(self, transactions: Sequence[Sent]) -> list[Sent]:
-        """Send transactions; return those that a full pool did not take."""
+    async def _offer(self, transactions: Sequence[Sent]) -> list[tuple[Sent, str]]:
+        """Send transactions; return those that a full pool did not take, with its words."""
         left = []
         for each, refusal in await self._book.outbox.send(self._rpc, transactions):
             if refusal is None:
                 continue
             words = refusal.words.lower()
+            why = f"{refusal.words} (nonce {each.nonce} of {_hex(each)})"
             if any(known in words for known in _FULL):
-                left.append(each)
-            elif not any(known in words for known in _KNOWN):
-                self._book.refuse(each, f"{refusal.words} (nonce {each.nonce} of {_hex(each)})")
+                left.append((each, why))
+            elif words.startswith(_PAST):
+                self._book.doubts[each.digest] = why
+            elif not words.startswith(_KNOWN):
+                self._book.refuse(each, why)
+        if len(left) < len(transactions):
+            self._book.full_s = None
+        elif self._book.full_s is None:
+            self._book.full_s = _now()
         return left
 
     async def decided(self, batch_ids: Sequence[str]) -> Mapping[str, str]:
@@ -147,8 +180,8 @@ class EvmDriver:
             if group.why or not group.left:
                 found[name] = group.why
         if found:
-            self._moved_s = time.monotonic()
-        elif time.monotonic() - self._moved_s > STUCK_S:
+            self._moved_s = _now()
+        elif _now() - self._moved_s > STUCK_S:
             found = await self._stuck(batch_ids)
         return found
 
@@ -174,7 +207,10 @@ class EvmDriver:
 
     async def _stuck(self, batch_ids: Sequence[str]) -> dict[str, str]:
         """Return the groups that will never be committed as things are, with the reason."""
-        self._moved_s = time.monotonic()  # asked again only after as long a time
+        self._moved_s = _now()  # asked again only after as long a time
+        doubted = {self._book.by_digest.get(each): why for each, why in self._book.doubts.items()}
+        if found := {name: doubted[name] for name in batch_ids if name in doubted}:
+            return found
         oldest: dict[bytes, str] = {}
         for name in batch_ids:
             oldest.setdefault(self._book.groups[name].first.sender, name)
@@ -185,9 +221,9 @@ class EvmDriver:
         answers = await self._rpc.many(calls) if calls else []
         for (sender, name), answer in zip(oldest.items(), answers, strict=True):
             nonce = self._book.groups[name].first.nonce
-            if isinstance(answer, str) and int(answer, 16) < nonce:
+            if isinstance(answer, str) and number_of(answer) < nonce:
                 gaps[sender] = (
-                    f"nonce gap: the chain expects nonce {int(answer, 16)} of 0x{sender.hex()}, "
+                    f"nonce gap: the chain expects nonce {number_of(answer)} of 0x{sender.hex()}, "
                     f"which sent {nonce}; one before it was dropped or never came"
                 )
         return {
@@ -207,29 +243,36 @@ async def commit(url: str, groups: Iterable[bytes]) -> None:
     connect = EvmDriver.opener()
     driver = await connect(url)
     try:
-        waiting = []
+        waiting: list[str] = []
         for wire in groups:
+            while len(waiting) >= GROUPS_AHEAD:
+                waiting = await _undecided(driver, url, waiting)
             await driver.submit([wire])
             waiting.append(group_id(wire))
-        moved_s = time.monotonic()
         while waiting:
-            found = await driver.decided(waiting)
-            for why in filter(None, found.values()):
-                raise UnavailableError(f"{url}: what the load needs is not committed: {why}")
-            waiting = [name for name in waiting if name not in found]
-            if found:
-                moved_s = time.monotonic()
-            elif time.monotonic() - moved_s > 2 * STUCK_S:
-                raise UnavailableError(f"{url}: nothing was committed in {2 * STUCK_S:.0f} s")
-            else:
-                await asyncio.sleep(BUSY_S[0])
+            waiting = await _undecided(driver, url, waiting)
     finally:
         driver.close()
 
 
+async def _undecided(driver: Driver, url: str, waiting: Sequence[str]) -> list[str]:
+    """Wait until one of these groups is committed; return the others."""
+    began_s = _now()
+    while not (found := await driver.decided(waiting)):
+        if _now() - began_s > 2 * STUCK_S:
+            raise UnavailableError(f"{url}: nothing was committed in {2 * STUCK_S:.0f} s")
+        await asyncio.sleep(BUSY_S[0])
+    for why in filter(None, found.values()):
+        raise UnavailableError(f"{url}: what the load needs is not committed: {why}")
+    return [name for name in waiting if name not in found]
+
+
 async def _head(rpc: JsonRpc) -> int:
-    found: Any = await rpc.call("eth_blockNumber")
-    return int(found, 16)
+    return number_of(await rpc.call("eth_blockNumber"))
+
+
+def _now() -> float:
+    return time.monotonic()
 
 
 def _hex(transaction: Sent) -> str:

@@ -37,6 +37,19 @@ class NodeError(RejectedError):
         super().__init__(self.words)
 
 
+def number_of(answer: object) -> int:
+    """Return a number as JSON-RPC has it, `0x` and hex digits.
+
+    Raises:
+        RejectedError: It is none.
+    """
+    try:
+        return int(str(answer), 16) if str(answer).startswith("0x") else int("")
+    except ValueError as error:
+        said = repr(answer)[:_SHOWN]
+        raise RejectedError(f"expected a number in hex from the node, got {said}") from error
+
+
 class JsonRpc:
     """One connection to a node; one request at a time.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from contracts.errors import UnavailableError
 from storage.bench.ledger.evm.driver import BLOCKS_MAX
-from storage.bench.ledger.evm.jsonrpc import JsonRpc
+from storage.bench.ledger.evm.jsonrpc import JsonRpc, number_of
 from storage.bench.ledger.evm.receipts import receipts_of
 from storage.bench.ledger.evm.wire import parts
 from storage.bench.trucks.signed import read_signed
@@ -46,14 +46,14 @@ class EvmReader:
     async def _head(self) -> int:
         rpc = await JsonRpc.open(self.url)
         try:
-            return int(await rpc.call("eth_blockNumber"), 16)
+            return number_of(await rpc.call("eth_blockNumber"))
         finally:
             rpc.close()
 
     async def _count(self, first: int, wanted: Collection[bytes]) -> int:
         rpc = await JsonRpc.open(self.url)
         try:
-            head = int(await rpc.call("eth_blockNumber"), 16)
+            head = number_of(await rpc.call("eth_blockNumber"))
             found = 0
             for at in range(first, head + 1, BLOCKS_MAX):
                 numbers = range(at, min(at + BLOCKS_MAX, head + 1))

@@ -4,8 +4,8 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.errors import UnavailableError
-from storage.bench.ledger.evm.jsonrpc import CALLS_MAX, Call, JsonRpc, NodeError
+from contracts.errors import RejectedError
+from storage.bench.ledger.evm.jsonrpc import CALLS_MAX, Call, JsonRpc, NodeError, number_of
 
 _NO_METHOD: Final = -32601
 """Source: JSON-RPC 2.0, 5.1."""
@@ -48,7 +48,7 @@ async def receipts_of(
         wanted: Transactions whose receipts matter.
 
     Raises:
-        RejectedError: The node refuses a question.
+        RejectedError: The node refuses a question, or answers it with something else.
         UnavailableError: The node does not answer.
     """
     calls: list[Call] = [("eth_getBlockReceipts", [hex(number)]) for number in numbers]
@@ -56,7 +56,10 @@ async def receipts_of(
     found = []
     for number, answer in zip(numbers, answers, strict=True):
         if isinstance(answer, NodeError) and answer.code == _NO_METHOD:
-            found.append(await _one_by_one(rpc, number, wanted))
+            receipts = await _one_by_one(rpc, number, wanted)
+            if receipts is None:
+                break
+            found.append(receipts)
         elif isinstance(answer, list):
             found.append(list(map(_receipt, answer)))
         elif isinstance(answer, NodeError):
@@ -74,9 +77,9 @@ async def why_reverted(rpc: JsonRpc, receipt: Receipt) -> str:
     sent = await rpc.call("eth_getTransactionByHash", receipt.name)
     if not isinstance(sent, dict):
         return "reverted"
-    if receipt.gas_used >= int(sent["gas"], 16):
+    if receipt.gas_used >= number_of(sent.get("gas")):
         return f"out of gas: {receipt.gas_used} units were allowed"
-    call = {name: sent[name] for name in ("from", "to", "input", "gas")}
+    call = {name: sent.get(name) for name in ("from", "to", "input", "gas")}
     call["data"] = call.pop("input")
     try:
         await rpc.call("eth_call", call, hex(receipt.block))
@@ -85,25 +88,34 @@ async def why_reverted(rpc: JsonRpc, receipt: Receipt) -> str:
     return "reverted; the same call on the state after its block is not"
 
 
-async def _one_by_one(rpc: JsonRpc, number: int, wanted: Container[bytes]) -> list[Receipt]:
+async def _one_by_one(rpc: JsonRpc, number: int, wanted: Container[bytes]) -> list[Receipt] | None:
+    """Return the receipts of one block; None if the node does not have all of them yet."""
     block: Any = await rpc.call("eth_getBlockByNumber", hex(number), False)  # noqa: FBT003 - JSON
-    if not isinstance(block, dict):
-        raise UnavailableError(f"expected block {number}, got {block}")
-    names = [each for each in block["transactions"] if bytes.fromhex(each[2:]) in wanted]
+    if block is None:
+        return None
+    try:
+        names = [each for each in block["transactions"] if bytes.fromhex(each[2:]) in wanted]
+    except (KeyError, TypeError, ValueError) as error:
+        raise RejectedError(
+            f"expected block {number} with the names of its transactions, got {block!r:.200}"
+        ) from error
     found: list[Receipt] = []
     for at in range(0, len(names), CALLS_MAX):
         some = names[at : at + CALLS_MAX]
         for answer in await rpc.many([("eth_getTransactionReceipt", [name]) for name in some]):
-            if not isinstance(answer, dict):
-                raise UnavailableError(f"expected a receipt of block {number}, got {answer}")
+            if answer is None:
+                return None
+            if isinstance(answer, NodeError):
+                raise answer
             found.append(_receipt(answer))
     return found
 
 
-def _receipt(answer: dict[str, Any]) -> Receipt:
-    return Receipt(
-        bytes.fromhex(answer["transactionHash"][2:]),
-        int(answer.get("status", "0x0"), 16) == _SUCCESS,
-        int(answer["gasUsed"], 16),
-        int(answer["blockNumber"], 16),
-    )
+def _receipt(answer: Any) -> Receipt:  # noqa: ANN401 - JSON
+    try:
+        digest = bytes.fromhex(answer["transactionHash"][2:])
+        numbers = (answer.get("status", "0x0"), answer["gasUsed"], answer["blockNumber"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise RejectedError(f"expected a receipt, got {answer!r:.200}") from error
+    status, gas_used, block = map(number_of, numbers)
+    return Receipt(digest, status == _SUCCESS, gas_used, block)
