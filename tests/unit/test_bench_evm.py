@@ -481,6 +481,48 @@ def options(*words: str) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
+HIDDEN = "s3cr3t"
+
+
+def test_a_url_s_key_comes_from_a_file_and_is_never_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "url"
+    for word in (
+        f"lab=http://me:{HIDDEN}@h:1", f"lab=http://h:1/{HIDDEN}", f"lab=http://h:1?k={HIDDEN}",
+        f"lab=ftp://{HIDDEN}", "lab=@/missing", f"lab=http://h:{HIDDEN}",
+    ):  # fmt: skip
+        with pytest.raises(SystemExit):
+            options("--evm", word)
+        said = capsys.readouterr().err
+        assert "expected NAME=http://HOST:PORT or NAME=@FILE" in said
+        assert HIDDEN not in said
+    file.write_text(f"http://127.0.0.1:1/v3/{HIDDEN}?key={HIDDEN}\n")
+    ((_, url),) = options("--evm", f"lab=@{file}").evm
+    assert HIDDEN in url
+    with pytest.raises(UnavailableError, match=r"http://127\.0\.0\.1:1 does not answer") as told:
+        network("lab", url, 1)
+    assert HIDDEN not in str(told.value)
+    with pytest.raises(UnavailableError) as told:
+        asyncio.run(commit(url, ()))
+    assert HIDDEN not in str(told.value)
+    with answering(Node({**CHAIN, "eth_getCode": read_contract().deployed})) as at:
+        found = network("lab", f"{at}/v3/{HIDDEN}", 1, contract=AT)
+        assert HIDDEN not in f"{found} {found.described}"
+        with pytest.raises(RejectedError, match="expected chain 8") as wrong:
+            network("lab", f"{at}/v3/{HIDDEN}", 1, chain_id="8")
+    assert HIDDEN not in str(wrong.value)
+
+
+def test_a_key_pays_on_a_named_chain_alone(tmp_path: Path) -> None:
+    given = options("--evm", "lab=http://127.0.0.1:1", "--evm-key", "lab=file")
+    with (
+        setup_on(tmp_path / "s", "a") as setup,
+        pytest.raises(RejectedError, match="--evm-key lab: expected --evm-chain lab=ID beside it"),
+    ):
+        list(evms(given, setup))
+
+
 def test_without_its_library_an_evm_is_refused_with_the_way_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

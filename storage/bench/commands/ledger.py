@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from contracts.errors import RejectedError
 from storage.bench.arguments import above_zero
 from storage.bench.ledger.evm.options import ALONE, NOTE, add_options, evms
+from storage.bench.ledger.evm.urls import shown
 from storage.bench.ledger.ledgers import LedgerTarget, NodeOnVolume, Pacing, Sawtooth
 from storage.bench.ledger.modes import Choices, Measurement
 from storage.bench.ledger.pbft import steps as pbft
@@ -171,7 +172,7 @@ class LedgerPart:
             "pacing": options.pacing,
             "sawtooth": dict(options.sawtooth),
             "cometbft": options.cometbft,
-            "evm": dict(options.evm),
+            "evm": {name: shown(url) for name, url in options.evm},
             "evm_node": options.evm_node,
             "pbft": options.pbft,
         }

@@ -1,6 +1,7 @@
 """The loader: a separate process that submits signed batches and learns when each is decided.
 
-Usage: python -m storage.bench.ledger.loader PLAN, a JSON object; answers with one on stdout.
+Usage: python -m storage.bench.ledger.loader reads its plan, a JSON object, from stdin, because a
+ledger's URL may hold a key; it answers with another one on stdout.
 """
 
 import asyncio
@@ -112,7 +113,7 @@ class LoadOutcome:
 
 def main() -> None:
     """Carry out the plan and print the outcome."""
-    plan = LoadPlan(**json.loads(sys.argv[1]))
+    plan = LoadPlan(**json.loads(sys.stdin.read()))
     outcome = uvloop.run(load(plan, ENGINES[plan.engine]()))
     # With PYTHONUNBUFFERED `print` loses the bytes that a full pipe does not take at once.
     write_all(sys.stdout.fileno(), [json.dumps(asdict(outcome)).encode()])

@@ -244,7 +244,7 @@ class _Ready:
             self.ledger.engine,
         )
         began_s = time.monotonic()
-        said = ask(["python", "-m", "storage.bench.ledger.loader", json.dumps(asdict(plan))])
+        said = ask(["python", "-m", "storage.bench.ledger.loader"], json.dumps(asdict(plan)))
         noted, executed = self.ledger.executions, None
         if noted is not None and not self.bench.workload.readings:
             executed = [entry for entry in executions(noted) if entry[1] >= began_s]

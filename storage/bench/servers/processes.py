@@ -89,8 +89,12 @@ def serving(
             process.stdout.close()
 
 
-def ask(command: Sequence[str | Path]) -> str:
+def ask(command: Sequence[str | Path], told: str = "") -> str:
     """Run a command of Wayseal or a Python module to its end; return its output.
+
+    Args:
+        command: Its name and arguments, which every user of this machine sees.
+        told: What it reads from its standard input.
 
     Raises:
         UnavailableError: It failed.
@@ -98,6 +102,7 @@ def ask(command: Sequence[str | Path]) -> str:
     done = subprocess.run(  # noqa: S603 - our own commands
         [executable(command[0]), *command[1:]],
         env=environment(),
+        input=told,
         capture_output=True,
         text=True,
         check=False,

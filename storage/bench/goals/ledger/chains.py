@@ -278,7 +278,7 @@ class NodeMeasurements:
         self.say(f"loading {words} …")
         before_s = sum(map(cpu_s, pids))
         outcome = outcome_of(
-            ask(["python", "-m", "storage.bench.ledger.loader", json.dumps(asdict(plan))])
+            ask(["python", "-m", "storage.bench.ledger.loader"], json.dumps(asdict(plan)))
         )
         refused = [fate.error for fate in outcome.fates if fate.error]
         if refused:

@@ -17,6 +17,7 @@ from web3.exceptions import BadResponseFormat, ContractLogicError, TimeExhausted
 from contracts.errors import RejectedError, UnavailableError
 from storage.bench.ledger.evm.contract import read_contract
 from storage.bench.ledger.evm.signing import TRANSFER_GAS, address_of_first
+from storage.bench.ledger.evm.urls import hidden, shown
 
 ANSWER_S: Final = 30
 MINED_S: Final = 60.0
@@ -49,7 +50,7 @@ class Chain:
     """An EVM at a URL.
 
     Args:
-        url: Of its JSON-RPC.
+        url: Of its JSON-RPC; errors show no more of it than `shown`.
         session: Its connections.
         web3: Uses them.
         chain_id: Of the chain.
@@ -114,7 +115,10 @@ class Chain:
         """
         with _told(self.url):
             code = bytes(self._web3.eth.get_code(_address(address)))
-        where = f"{self.url}, chain {self.chain_id}: expected the benchmark's contract at {address}"
+        where = (
+            f"{shown(self.url)}, chain {self.chain_id}: expected the benchmark's contract at "
+            f"{address}"
+        )
         if not code:
             raise RejectedError(f"{where}, got no contract; was the chain made anew?")
         if "0x" + code.hex() != read_contract().deployed:
@@ -147,7 +151,7 @@ class Chain:
             receipt = self._mined(self._web3.eth.send_raw_transaction(raw))
         if not receipt["status"]:
             raise RejectedError(
-                f"{self.url}: the contract was not created: expected status 1, got 0 after "
+                f"{shown(self.url)}: the contract was not created: expected status 1, got 0 after "
                 f"{receipt['gasUsed']} of {DEPLOY_GAS} units of gas; may anyone deploy there?"
             )
         address = address_of_first(account.address)
@@ -177,8 +181,8 @@ class Chain:
         accounts = self._web3.eth.accounts
         if not accounts:
             raise RejectedError(
-                f"{self.url} wants {self.gas_price} wei for a unit of gas: expected --evm-key, the "
-                "key of an account that can pay"
+                f"{shown(self.url)} wants {self.gas_price} wei for a unit of gas: expected "
+                "--evm-key, the key of an account that can pay"
             )
         return [
             self._web3.eth.send_transaction(
@@ -197,7 +201,8 @@ class Chain:
         needed = sum(due.values()) + len(due) * TRANSFER_GAS * 2 * price
         if has < needed:
             raise RejectedError(
-                f"{self.url}: expected {needed} wei on {account.address} for this load, got {has}"
+                f"{shown(self.url)}: expected {needed} wei on {account.address} for this load, "
+                f"got {has}"
             )
         first = self._web3.eth.get_transaction_count(account.address, "pending")
         sent = []
@@ -225,13 +230,19 @@ def _told(url: str) -> Iterator[None]:
     try:
         yield
     except (requests.ConnectionError, requests.Timeout) as error:
-        raise UnavailableError(f"{url} does not answer: {error}") from error
+        raise UnavailableError(
+            f"{shown(url)} does not answer: {hidden(str(error), url)}"
+        ) from error
     except TimeExhausted as error:
-        raise UnavailableError(f"{url}: {error}; does the chain make blocks?") from error
+        raise UnavailableError(
+            f"{shown(url)}: {hidden(str(error), url)}; does the chain make blocks?"
+        ) from error
     except (Web3RPCError, ContractLogicError) as error:
-        raise RejectedError(f"{url}: {error}") from error
+        raise RejectedError(f"{shown(url)}: {hidden(str(error), url)}") from error
     except (requests.RequestException, BadResponseFormat, ValueError) as error:
-        raise RejectedError(f"expected the JSON-RPC of an EVM at {url}, got {error}") from error
+        raise RejectedError(
+            f"expected the JSON-RPC of an EVM at {shown(url)}, got {hidden(str(error), url)}"
+        ) from error
 
 
 def _address(text: str) -> ChecksumAddress:

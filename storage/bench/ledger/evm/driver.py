@@ -10,6 +10,7 @@ from contracts.errors import UnavailableError
 from storage.bench.ledger.evm.jsonrpc import Call, JsonRpc, number_of
 from storage.bench.ledger.evm.outbox import Outbox
 from storage.bench.ledger.evm.receipts import Receipt, receipts_of, why_reverted
+from storage.bench.ledger.evm.urls import shown
 from storage.bench.ledger.evm.wire import Sent, group_id, parts
 from storage.bench.ledger.port import Driver
 
@@ -260,10 +261,10 @@ async def _undecided(driver: Driver, url: str, waiting: Sequence[str]) -> list[s
     began_s = _now()
     while not (found := await driver.decided(waiting)):
         if _now() - began_s > 2 * STUCK_S:
-            raise UnavailableError(f"{url}: nothing was committed in {2 * STUCK_S:.0f} s")
+            raise UnavailableError(f"{shown(url)}: nothing was committed in {2 * STUCK_S:.0f} s")
         await asyncio.sleep(BUSY_S[0])
     for why in filter(None, found.values()):
-        raise UnavailableError(f"{url}: what the load needs is not committed: {why}")
+        raise UnavailableError(f"{shown(url)}: what the load needs is not committed: {why}")
     return [name for name in waiting if name not in found]
 
 

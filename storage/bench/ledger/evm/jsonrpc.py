@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from contracts.errors import RejectedError, UnavailableError
+from storage.bench.ledger.evm.urls import shown
 from storage.bench.ledger.wire import JSON, Connection
 
 CALLS_MAX: Final = 100
@@ -59,7 +60,7 @@ class JsonRpc:
     """
 
     def __init__(self, url: str, connection: Connection) -> None:
-        self._url = url
+        self._url = shown(url)
         self._connection = connection
         parts = urlsplit(url)
         # The path is the connection's own; some providers have their key in the query.

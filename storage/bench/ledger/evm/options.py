@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from contracts.errors import RejectedError
+from storage.bench.ledger.evm.urls import named_evm
 from storage.bench.ledger.ledgers import LedgerTarget
-from storage.bench.ledger.sawtooths import named_url
 from storage.bench.run.part import Setup
 
 PROGRAMS: Final = ("anvil", "geth")
@@ -28,12 +28,14 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     """Add the options."""
     add = group.add_argument
     add(
-        "--evm", type=named_url, action="append", default=[], metavar="NAME=URL",
-        help="JSON-RPC of an EVM for tests; needs the extra evm; transactions stay on it",
+        "--evm", type=named_evm, action="append", default=[], metavar="NAME=URL",
+        help="JSON-RPC of an EVM for tests; needs the extra evm; transactions stay on it; "
+        "NAME=@FILE reads the URL from a file",
     )  # fmt: skip
     add(
         "--evm-key", type=_named, action="append", default=[], metavar="NAME=FILE",
-        help="private key, 64 hex digits, of an account that pays; default: one of the node's",
+        help="private key, 64 hex digits, of an account that pays; default: one of the node's; "
+        "needs --evm-chain",
     )  # fmt: skip
     add(
         "--evm-contract", type=_named, action="append", default=[],
@@ -63,6 +65,13 @@ def evms(options: argparse.Namespace, setup: Setup) -> Iterator[LedgerTarget]:
         for name, _ in getattr(options, f"evm_{option}"):
             if name not in names:
                 raise RejectedError(f"--evm-{option}: expected a name of --evm, got {name!r}")
+    guarded = dict(options.evm_chain)
+    for name, _ in options.evm_key:
+        if name not in guarded:
+            raise RejectedError(
+                f"--evm-key {name}: expected --evm-chain {name}=ID beside it, got none: a key pays "
+                "on no other chain than that of the tests"
+            )
     if not options.evm and not options.evm_node:
         return
     try:

@@ -11,6 +11,7 @@ from storage.bench.ledger.evm.chain import Chain
 from storage.bench.ledger.evm.nodes import found
 from storage.bench.ledger.evm.signing import Terms, checked
 from storage.bench.ledger.evm.targets import EvmNetwork, EvmNode, create
+from storage.bench.ledger.evm.urls import shown
 from storage.bench.run.volumetarget import VolumeTarget
 
 ABOVE: Final = 4
@@ -48,7 +49,9 @@ def network(
         raise RejectedError(f"--evm-contract: expected 0x and 40 hex digits, got {contract!r}")
     with closing(Chain.open(url)) as chain:
         if chain_id is not None and str(chain.chain_id) != chain_id:
-            raise RejectedError(f"{url}: expected chain {chain_id}, got chain {chain.chain_id}")
+            raise RejectedError(
+                f"{shown(url)}: expected chain {chain_id}, got chain {chain.chain_id}"
+            )
         price = chain.gas_price * ABOVE
         if contract is None:
             creator = hashlib.sha256(f"wayseal bench evm creator {name} {seed}".encode()).digest()

@@ -9,6 +9,7 @@ from contracts.errors import UnavailableError
 from storage.bench.ledger.evm.driver import BLOCKS_MAX
 from storage.bench.ledger.evm.jsonrpc import JsonRpc, number_of
 from storage.bench.ledger.evm.receipts import receipts_of
+from storage.bench.ledger.evm.urls import shown
 from storage.bench.ledger.evm.wire import parts
 from storage.bench.trucks.signed import read_signed
 
@@ -60,8 +61,8 @@ class EvmReader:
                 blocks = await receipts_of(rpc, numbers, wanted)
                 if len(blocks) < len(numbers):
                     raise UnavailableError(
-                        f"{self.url}: expected the receipts of block {numbers[len(blocks)]}, "
-                        "got none"
+                        f"{shown(self.url)}: expected the receipts of block "
+                        f"{numbers[len(blocks)]}, got none"
                     )
                 found += sum(
                     each.succeeded and each.digest in wanted for some in blocks for each in some

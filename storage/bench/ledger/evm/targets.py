@@ -5,7 +5,7 @@ import hashlib
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from storage.bench.ledger.consensus import Consensus
@@ -14,6 +14,7 @@ from storage.bench.ledger.evm.driver import commit
 from storage.bench.ledger.evm.nodes import ANVIL_BLOCK_S, CHAIN_IDS, running
 from storage.bench.ledger.evm.reader import EvmReader
 from storage.bench.ledger.evm.signing import EvmLoad, Terms, address_of, address_of_first
+from storage.bench.ledger.evm.urls import shown
 from storage.bench.ledger.guarantees import Guarantee
 from storage.bench.ledger.ledgers import NODE, Ledger, Pacing
 from storage.bench.ledger.workloads import BatchLoad
@@ -42,10 +43,10 @@ class EvmNetwork:
     """
 
     name: str
-    url: str
+    url: str = field(repr=False)
     client: str
     terms: Terms
-    payer: bytes | None
+    payer: bytes | None = field(repr=False)
     validators: Agreement | None
 
     @property
@@ -61,7 +62,7 @@ class EvmNetwork:
             "name": self.name,
             "kind": ENGINE,
             "interface": "unknown",
-            "url": self.url,
+            "url": shown(self.url),
             "client": self.client,
             "chain_id": self.terms.chain_id,
             "contract": self.terms.contract,
