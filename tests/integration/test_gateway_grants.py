@@ -352,13 +352,17 @@ def test_heads_by_an_earlier_key_count_if_the_site_had_it_then(
 
 def removed(scene: Scene, site_id: str) -> set[str]:
     """Return the keys of a site that it has removed, in a block with a time, as the index knows."""
+    return {each for each, at_ms in known(scene, site_id).items() if at_ms is not None}
+
+
+def known(scene: Scene, site_id: str) -> dict[str, int | None]:
+    """Return the keys that a site had registered, as the index knows."""
     settings = load_settings(scene.site.appliance.settings_file)
     with (
         looking_at_index(settings.data / "index.db") as index,
         closing(LedgerClient(settings.ledger.place)) as ledger,
     ):
-        keys = gateway_keys(index, site_id, ledger)
-        return {each for each, at_ms in keys.items() if at_ms is not None}
+        return gateway_keys(index, site_id, ledger)
 
 
 def test_two_gateways_of_a_site_have_a_record_each_and_neither_accuses_the_other(
@@ -369,6 +373,8 @@ def test_two_gateways_of_a_site_have_a_record_each_and_neither_accuses_the_other
     settings = copied(scene, tmp_path).model_copy(update={"site_id": site_id})
     signer = own_key(load_settings(scene.site.appliance.settings_file))
     register(scene, site_id, signer.public_key, other.public_key)
+    until("the keys in the index", lambda: other.public_key in known(scene, site_id))
+    copy_of(scene, "index.db", tmp_path)
     settings.accesses_file.unlink()
     settings.accesses_file.with_name("accesses.db-wal").unlink()
     begun = now_ms()
