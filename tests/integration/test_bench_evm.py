@@ -81,6 +81,7 @@ def test_a_load_is_committed_at_a_url_again_and_again(
         assert Flag.INVALID not in flags(outcome)  # as many in the blocks as the receipts said
         assert outcome.work.transactions == 100  # a network at a URL gets a tenth
         assert "node-cpu-share" not in values(outcome)
+        assert 0 < values(outcome)["loader-cpu-share"] < 1
 
 
 def test_a_contract_that_is_there_is_used_again(anvil: str) -> None:

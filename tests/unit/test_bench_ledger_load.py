@@ -21,6 +21,7 @@ from storage.bench.ledger.consensus import near, read_consensus
 from storage.bench.ledger.family import CREATE, FAMILY, GET, PUT, Call, address_of, apply, balance
 from storage.bench.ledger.ledgers import NODE
 from storage.bench.ledger.loader import Fate, LoadOutcome, LoadPlan, Open, load
+from storage.bench.ledger.modes import limited
 from storage.bench.ledger.papers import PaperLoad
 from storage.bench.ledger.reader import SawtoothReader
 from storage.bench.ledger.sawtoothrest import SawtoothRest
@@ -285,6 +286,16 @@ def calls_of(workload: LedgerWorkload) -> list[list[Call]]:
     load = workload.load("", 2, 0.5, 1, 1)
     assert isinstance(load, PaperLoad)
     return [list(load.calls(lane)) for lane in range(workload.lanes)]
+
+
+def test_a_client_that_uses_its_core_is_told() -> None:
+    fate = Fate("a", 0, 0.0, 0.0, 0.5, 1.8, "")
+    busy, idle = (LoadOutcome([fate], 0, cpu_s).cpu_share for cpu_s in (1.9, 0.5))
+    assert busy == pytest.approx(0.95)  # of 1.8 s, and of what is before the first
+    assert [each.flag for each in limited(Timeline([fate], 1, loader_share=busy))] == [
+        Flag.AT_LOADER_LIMIT
+    ]
+    assert limited(Timeline([fate], 1, loader_share=idle)) == ()
 
 
 def everyone(workload: LedgerWorkload) -> set[str]:

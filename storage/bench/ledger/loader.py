@@ -110,6 +110,11 @@ class LoadOutcome:
         """Return the seconds from the first submission until all was decided."""
         return max(fate.decided_s for fate in self.fates) - min(fate.sent_s for fate in self.fates)
 
+    @property
+    def cpu_share(self) -> float:
+        """Return the share of one core that the loader used; it has no more than one."""
+        return self.cpu_s / (self.elapsed_s + START_S)
+
 
 def main() -> None:
     """Carry out the plan and print the outcome."""

@@ -29,7 +29,10 @@ PER_LIST: Final = 10
 WINDOW: Final = 40
 """Undecided batches of one lane, flat out: more would not make a ledger faster."""
 NETWORK_SLOWER: Final = 10
-"""A Sawtooth network commits a hundredth of our node's rate; it gets a tenth of the load."""
+"""A network at a URL, a Sawtooth or an EVM, gets a tenth of the load: a Sawtooth commits a
+hundredth of our node's rate, and a network for tests is shared."""
+LOADER_BUSY: Final = 0.9
+"""From this share of a core on, the loader may be what limits the rate."""
 ON_TIME: Final = 0.95
 """Share of the intended rate below which a figure is behind schedule."""
 TAIL_SAMPLES: Final = 10
@@ -249,7 +252,8 @@ class _Ready:
         if noted is not None and not self.bench.workload.readings:
             executed = [entry for entry in executions(noted) if entry[1] >= began_s]
         scheduled = bool(rate_per_s) or self.bench.pacing is not None
-        return Timeline(outcome_of(said).fates, per_batch, executed, scheduled)
+        made = outcome_of(said)
+        return Timeline(made.fates, per_batch, executed, scheduled, made.cpu_share)
 
     def _wrong(self, timeline: Timeline, before: int) -> list[Raised]:
         """Check the ledger's statuses of the batches against its blocks."""
@@ -272,7 +276,7 @@ class _Ready:
         workload, pacing = self.bench.workload, self.bench.pacing
         ceiling = self.ledger.consensus.ceiling(workload.per_batch)
         rate_per_s = timeline.rate_per_s
-        flags = (*wrong, *near(rate_per_s, ceiling))
+        flags = (*wrong, *near(rate_per_s, ceiling), *limited(timeline))
         yield Observation(Metric("committed-rate", "1/s"), rate_per_s, ceiling, flags)
         window_s = WINDOW_SHARE * pacing.interval_s if pacing else self.bench.choices.sample_s
         busiest = timeline.busiest_per_s(window_s)
@@ -286,6 +290,8 @@ class _Ready:
 
     def _costs(self, timeline: Timeline, watched: ProcessSamples) -> Iterator[Observation]:
         count = len(timeline.committed) * timeline.per_batch
+        own = Metric("loader-cpu-share", "1", Better.NEITHER)
+        yield Observation(own, timeline.loader_share)
         for name in watched.samples:
             used_s = watched.used_cpu_s(name)
             each = Metric(f"{name}-cpu-per-transaction", "s", Better.LOWER)
@@ -312,6 +318,15 @@ class _Ready:
 
 def _work(timeline: Timeline) -> Work:
     return Work(transactions=len(timeline.committed) * timeline.per_batch)
+
+
+def limited(timeline: Timeline) -> tuple[Raised, ...]:
+    """Return the flag of a rate that the client may have limited; none else."""
+    share = timeline.loader_share
+    if share < LOADER_BUSY:
+        return ()
+    why = f"expected less than {LOADER_BUSY:.0%} of a core for the loader, got {share:.0%}"
+    return (Raised(Flag.AT_LOADER_LIMIT, why),)
 
 
 def _behind(timeline: Timeline, rate_per_s: float) -> list[Raised]:

@@ -32,12 +32,14 @@ class Timeline:
         per_batch: Transactions in each batch.
         executions: Transaction ids and times of all executions; None if unknown.
         scheduled: The load, or the consensus, kept to a schedule.
+        loader_share: Of one core, used by the client that made the load.
     """
 
     fates: Sequence[Fate]
     per_batch: int
     executions: Sequence[tuple[str, float]] | None = field(default=None)
     scheduled: bool = False
+    loader_share: float = 0.0
 
     @property
     def start_s(self) -> float:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, Self
 from urllib.parse import urlsplit
 
@@ -55,21 +56,18 @@ class Connection:
         """Return status and body of the answer; a request may be sent twice.
 
         Raises:
-            UnavailableError: The server gave no answer.
+            UnavailableError: The server gave no answer, or one that is none of HTTP.
         """
         request = (
             f"POST {self._base}{target} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\n"
             f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
         ).encode("ascii") + body
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            return await self._asked(request)
+        await self._connect()  # it was idle for longer than the server likes
         try:
-            return await self._ask(request)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            self.close()  # it was idle for longer than the server likes
-        await self._connect()
-        try:
-            return await self._ask(request)
+            return await self._asked(request)
         except (asyncio.IncompleteReadError, ConnectionError) as error:
-            self.close()
             raise UnavailableError(f"the ledger ended the connection: {error!r}") from error
 
     async def _connect(self) -> None:
@@ -79,6 +77,16 @@ class Connection:
             )
         except OSError as error:
             raise UnavailableError(f"{self._host}:{self._port} does not answer: {error}") from error
+
+    async def _asked(self, request: bytes) -> tuple[int, bytes]:
+        try:
+            return await self._ask(request)
+        except asyncio.LimitOverrunError as error:
+            self.close()
+            raise UnavailableError(f"expected an answer of HTTP, got {error}") from error
+        except BaseException:
+            self.close()  # the rest of this answer would be taken for the next one
+            raise
 
     async def _ask(self, request: bytes) -> tuple[int, bytes]:
         if self._writer is None:
@@ -95,14 +103,12 @@ class Connection:
         body = bytearray()
         while True:
             line = await self._reader.readuntil(b"\r\n")
-            try:
-                size = int(line.split(b";")[0], 16)
-            except ValueError as error:
-                raise UnavailableError(f"expected the size of a chunk, got {line!r}") from error
-            piece = await self._reader.readexactly(size + 2)
+            size = _size(line.split(b";")[0], 16, len(body))
             if not size:
+                while await self._reader.readuntil(b"\r\n") != b"\r\n":
+                    pass  # a trailer
                 return bytes(body)
-            body += piece[:-2]
+            body += (await self._reader.readexactly(size + 2))[:-2]
 
 
 def batch_list(batches: Sequence[bytes]) -> bytes:
@@ -125,10 +131,26 @@ def _varint(value: int) -> bytes:
 def _read_head(head: bytes) -> tuple[int, int | None]:
     """Return status and length of an answer; None for one that comes in chunks."""
     first, *fields = head.split(b"\r\n")
+    status = first.split()[1:2]
     for field in fields:
         name, _, text = field.partition(b":")
+        if not status or not status[0].isdigit():
+            break
         if name.lower() == b"content-length":
-            return int(first.split()[1]), int(text)
+            return int(status[0]), _size(text, 10)
         if name.lower() == b"transfer-encoding" and text.strip().lower() == b"chunked":
-            return int(first.split()[1]), None
+            return int(status[0]), None
     raise UnavailableError(f"expected an answer with a length, got {head[:200]!r}")
+
+
+def _size(text: bytes, base: int, before: int = 0) -> int:
+    """Return a number of octets that are to be read, after so many others."""
+    try:
+        size = int(text, base)
+    except ValueError:
+        size = -1
+    if not 0 <= size <= _ANSWER_BYTES - before:
+        raise UnavailableError(
+            f"expected an answer of at most {_ANSWER_BYTES} octets, got size {text.strip()[:40]!r}"
+        )
+    return size

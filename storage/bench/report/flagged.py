@@ -18,6 +18,7 @@ MEANINGS: Final[dict[str, str]] = {
     Flag.NOT_PRECONDITIONED: "the device was used as it was found: not conformant with SNIA PTS",
     Flag.UNKNOWN_PLACEMENT: "the drive of the data is unknown",
     Flag.AT_CONSENSUS_CEILING: "the consensus settings limit the rate, not storage or CPU",
+    Flag.AT_LOADER_LIMIT: "the benchmark's own client may limit the rate, not the ledger",
     Flag.NOISY_NEIGHBOURS: "other virtual machines got CPU time that this one wanted",
 }
 MOST: Final = 0.75
