@@ -11,7 +11,8 @@ from typing import Final, Self
 from contracts.errors import RejectedError
 from contracts.runtime.clienttls import ClientFiles, RenewedContext, usual_trust
 
-_VARIABLE: Final = "WAYSEAL_LEDGER__TLS_"
+TLS_VARIABLES: Final = "WAYSEAL_LEDGER__TLS_"
+"""Begins the names of the environment variables that name a client's files."""
 _NAMES: Final = {
     "ca": "PEM, whose certificates the ledger may show; default: those that this system trusts",
     "certificate": "PEM, shown to the ledger if it asks for one",
@@ -73,7 +74,7 @@ def add_tls(parser: ArgumentParser) -> None:
             f"--ledger-{name}",
             type=Path,
             metavar="FILE",
-            help=f"{text} (default: ${_VARIABLE}{name.upper()})",
+            help=f"{text} (default: ${TLS_VARIABLES}{name.upper()})",
         )
 
 
@@ -89,5 +90,5 @@ def place_of(options: Namespace) -> LedgerPlace:
 
 def _files(given: Mapping[str, Path]) -> ClientFiles:
     """Return files, each as given or else as the environment names it."""
-    named = {name: os.environ.get(_VARIABLE + name.upper()) for name in _NAMES}
+    named = {name: os.environ.get(TLS_VARIABLES + name.upper()) for name in _NAMES}
     return ClientFiles(**{name: Path(text) for name, text in named.items() if text} | dict(given))

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import importlib
+import ssl
 import sys
 from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.ledger.place import TLS_VARIABLES
 from storage.bench.ledger import evm
 from storage.bench.ledger.evm import driver as drivers
 from storage.bench.ledger.evm.chain import Chain
@@ -40,8 +42,11 @@ from storage.bench.ledger.workloads import (
     SMALL_BANK,
     LedgerWorkload,
 )
+from storage.bench.servers.processes import ask
+from storage.bench.trucks.signed import sources_of
 from support.bench.evm import Answer, Refused, answering, served
 from support.bench.stages import setup_on
+from support.machine.pki import Pki
 
 TERMS = Terms(7, 5, "0xCfEB869F69431e42cdB54A4F4f105C19C080A601")
 SENDER = bytes(range(20))
@@ -244,7 +249,7 @@ def test_a_revert_is_told_with_the_contract_s_words() -> None:
     assert first == "out of gas: 5 units were allowed"
     node = Reverting({"eth_getTransactionByHash": lambda _: asked, "eth_call": "0x"})
     first, _ = fates(node, GROUPS).values()
-    assert "not" in first
+    assert first == "reverted; the same call on the state after its block is not"
 
 
 @pytest.mark.parametrize(  # geth's words, Besu's, anvil's
@@ -427,6 +432,59 @@ def test_a_server_that_is_no_evm_is_told() -> None:
 
 AT = "0x" + "ab" * 20
 CHAIN = {"eth_chainId": "0x7", "web3_clientVersion": "besu/v1", "eth_gasPrice": "0x0"}
+
+
+def test_no_other_server_is_asked_than_the_one_that_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with answering(Node(CHAIN)) as url:
+
+        class Elsewhere(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.send_response(307)
+                self.send_header("Location", url)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        with (
+            served(Elsewhere) as other,
+            pytest.raises(RejectedError, match="expected the JSON-RPC of an EVM at http"),
+        ):
+            Chain.open(other)
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+        Chain.open(url).close()
+
+
+def test_both_clients_believe_whom_the_operator_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pki = Pki(tmp_path / "pki")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(pki.certificate, pki.key)
+    with answering(Node(CHAIN), tls) as url:
+        with pytest.raises(UnavailableError, match="does not answer"):
+            Chain.open(url)
+        with pytest.raises(UnavailableError, match="does not answer"):
+            EvmReader(url).head()
+        monkeypatch.setenv("WAYSEAL_LEDGER__TLS_CA", str(pki.ca))
+        monkeypatch.setenv("WAYSEAL_DATA", "a live gateway's")
+        Chain.open(url).close()
+        assert EvmReader(url).head() == 0
+    said = "import os; print(*[name for name in os.environ if name.startswith('WAYSEAL_')])"
+    command = ["python", "-c", said]  # as the loader, which is a process of its own
+    assert ask(command, kept=TLS_VARIABLES).split() == ["WAYSEAL_LEDGER__TLS_CA"]
+    assert ask(command).split() == []
+
+
+def test_signed_files_are_made_again_when_a_module_of_their_bytes_changes() -> None:
+    names = sources_of(EvmLoad(BEP_23.load("", 1, 1.0, 1, 1), TERMS))
+    own = "storage.bench.ledger."
+    assert {f"{own}evm.wire", f"{own}family", f"{own}papers", "contracts.sawtooth.batches"} <= names
+    assert f"{own}evm.driver" not in names
 
 
 def test_a_chain_with_validators_says_how_many_may_fail() -> None:

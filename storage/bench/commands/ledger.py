@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from contracts.errors import RejectedError
 from storage.bench.arguments import above_zero
-from storage.bench.ledger.evm.options import ALONE, NOTE, add_options, evms
+from storage.bench.ledger.evm.options import NOTE, ONE_NODE, add_options, evms
 from storage.bench.ledger.evm.urls import shown
 from storage.bench.ledger.ledgers import LedgerTarget, NodeOnVolume, Pacing, Sawtooth
 from storage.bench.ledger.modes import Choices, Measurement
@@ -140,7 +140,7 @@ class LedgerPart:
         ]
         chains = list(evms(options, setup))
         notes = [_PROCESSOR, _EXECUTED, *([_VALIDATORS] if validators else [])]
-        notes += [NOTE] * bool(chains) + [ALONE] * bool(options.evm_node)
+        notes += [NOTE] * bool(chains) + [ONE_NODE] * bool(options.evm_node)
         own: list[LedgerTarget] = [*map(NodeOnVolume, setup.volumes), *validators, *chains]
         steps: list[Step] = []
         for each in own:

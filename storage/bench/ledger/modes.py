@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError
+from contracts.ledger.place import TLS_VARIABLES
 from storage.bench.ledger.consensus import near
 from storage.bench.ledger.ledgers import NODE, Ledger, LedgerTarget, Pacing
 from storage.bench.ledger.loader import LoadPlan, outcome_of
@@ -247,7 +248,11 @@ class _Ready:
             self.ledger.engine,
         )
         began_s = time.monotonic()
-        said = ask(["python", "-m", "storage.bench.ledger.loader"], json.dumps(asdict(plan)))
+        said = ask(
+            ["python", "-m", "storage.bench.ledger.loader"],
+            json.dumps(asdict(plan)),
+            kept=TLS_VARIABLES,
+        )
         noted, executed = self.ledger.executions, None
         if noted is not None and not self.bench.workload.readings:
             executed = [entry for entry in executions(noted) if entry[1] >= began_s]

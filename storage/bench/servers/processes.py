@@ -19,6 +19,8 @@ STOP_TIMEOUT_S: Final = 120
 SAID_CHARS_MAX: Final = 500
 _BIN: Final = Path(sys.executable).parent
 _SETTINGS_PREFIX: Final = "WAYSEAL_"
+_NONE: Final = "="
+"""No variable's name begins so."""
 
 
 @dataclass(slots=True)
@@ -89,19 +91,20 @@ def serving(
             process.stdout.close()
 
 
-def ask(command: Sequence[str | Path], told: str = "") -> str:
+def ask(command: Sequence[str | Path], told: str = "", *, kept: str = _NONE) -> str:
     """Run a command of Wayseal or a Python module to its end; return its output.
 
     Args:
         command: Its name and arguments, which every user of this machine sees.
         told: What it reads from its standard input.
+        kept: Beginning of the names of settings that it gets all the same.
 
     Raises:
         UnavailableError: It failed.
     """
     done = subprocess.run(  # noqa: S603 - our own commands
         [executable(command[0]), *command[1:]],
-        env=environment(),
+        env=environment(kept),
         input=told,
         capture_output=True,
         text=True,
@@ -117,11 +120,13 @@ def executable(name: str | Path) -> Path:
     return _BIN / name
 
 
-def environment() -> dict[str, str]:
-    """Return the caller's environment variables without settings of Wayseal.
+def environment(kept: str = _NONE) -> dict[str, str]:
+    """Return the caller's environment variables without settings of Wayseal but the kept ones.
 
     WAYSEAL_DATA in the caller's shell belongs to a live gateway, whose data nothing here may touch.
     """
     return {
-        name: text for name, text in os.environ.items() if not name.startswith(_SETTINGS_PREFIX)
+        name: text
+        for name, text in os.environ.items()
+        if not name.startswith(_SETTINGS_PREFIX) or name.startswith(kept)
     }

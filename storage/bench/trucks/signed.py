@@ -29,6 +29,7 @@ _PR_SET_PDEATHSIG: Final = 1
 _LENGTH: Final = struct.Struct(">I")
 _SOURCES: Final = (address, payload, payload_pb2)
 """A change of these modules, or of a load's own ones, changes the signed bytes."""
+_OURS: Final = ("contracts.", "storage.")
 
 
 class SignedLoad(Protocol):
@@ -123,10 +124,21 @@ def _sign(load: SignedLoad, number: int, path: Path) -> None:
 def _version(load: SignedLoad) -> str:
     """Return a name for the bytes that this code signs for `load`."""
     digest = hashlib.sha256(json.dumps(asdict(load), sort_keys=True).encode())
-    own = sorted(_modules(load))
+    own = sorted(sources_of(load))
     for module in (*_SOURCES, *(sys.modules[name] for name in own)):
         digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()[:12]
+
+
+def sources_of(load: object) -> set[str]:
+    """Return the names of our modules that decide what a load signs.
+
+    They are those of the load, of the loads in it, and of whatever these modules import by name.
+    """
+    own = _modules(load)
+    used = (value for name in own for value in vars(sys.modules[name]).values() if callable(value))
+    named = {str(getattr(value, "__module__", "")) for value in used}
+    return own | {each for each in named if each.startswith(_OURS)}
 
 
 def _modules(load: object) -> set[str]:

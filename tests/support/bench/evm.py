@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,7 +26,7 @@ class Refused(Exception):  # noqa: N818 - what a node says
 
 
 @contextmanager
-def answering(answer: Answer) -> Iterator[str]:
+def answering(answer: Answer, tls: ssl.SSLContext | None = None) -> Iterator[str]:
     """Serve JSON-RPC, answers in chunks; return the URL."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -46,18 +47,22 @@ def answering(answer: Answer) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with served(Handler) as url:
+    with served(Handler, tls) as url:
         yield url
 
 
 @contextmanager
-def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+def served(
+    handler: type[BaseHTTPRequestHandler], tls: ssl.SSLContext | None = None
+) -> Iterator[str]:
     """Serve HTTP on a free port; return the URL."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
+        yield f"http{'s' * (tls is not None)}://127.0.0.1:{server.server_address[1]}"
     finally:
         server.shutdown()
         thread.join()

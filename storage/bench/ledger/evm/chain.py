@@ -3,6 +3,7 @@
 The only importer of `web3`, which the extra `evm` brings. Loads themselves go by `driver`.
 """
 
+import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,9 +16,13 @@ from web3 import HTTPProvider, Web3
 from web3.exceptions import BadResponseFormat, ContractLogicError, TimeExhausted, Web3RPCError
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.ledger.place import LedgerPlace
+from storage.bench.ledger.evm import restore_depth
 from storage.bench.ledger.evm.contract import read_contract
-from storage.bench.ledger.evm.signing import TRANSFER_GAS, address_of_first
+from storage.bench.ledger.evm.signing import TRANSFER_GAS
 from storage.bench.ledger.evm.urls import hidden, shown
+
+restore_depth()
 
 ANSWER_S: Final = 30
 MINED_S: Final = 60.0
@@ -74,7 +79,7 @@ class Chain:
             RejectedError: It is no JSON-RPC node of an EVM.
             UnavailableError: It does not answer.
         """
-        session = requests.Session()
+        session = _session(url)
         # Without its own retries: a node that is away is said to be so at once.
         provider = HTTPProvider(
             url, {"timeout": ANSWER_S}, session, exception_retry_configuration=None
@@ -154,7 +159,7 @@ class Chain:
                 f"{shown(self.url)}: the contract was not created: expected status 1, got 0 after "
                 f"{receipt['gasUsed']} of {DEPLOY_GAS} units of gas; may anyone deploy there?"
             )
-        address = address_of_first(account.address)
+        address = str(receipt["contractAddress"])
         self.check_contract(address)
         return address
 
@@ -222,6 +227,25 @@ class Chain:
 
     def _mined(self, digest: Any) -> Any:  # noqa: ANN401 - web3's own types
         return self._web3.eth.wait_for_transaction_receipt(digest, MINED_S, POLL_S)
+
+
+def _session(url: str) -> requests.Session:
+    """Return connections that are made as the loader makes its own, see `wire.Connection`.
+
+    No proxy and no redirect: another server than the one that is measured would be asked.
+    """
+    session = requests.Session()
+    session.trust_env = False
+    session.max_redirects = 0
+    place = LedgerPlace.here(url)
+    if place.is_secured:
+        place.files.context()  # files that are wrong are told in words
+        usual = ssl.get_default_verify_paths()
+        trusted = place.files.ca or usual.cafile or usual.capath
+        session.verify = str(trusted) if trusted else True
+        if place.files.certificate is not None:
+            session.cert = (str(place.files.certificate), str(place.files.key))
+    return session
 
 
 @contextmanager

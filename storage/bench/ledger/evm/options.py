@@ -18,7 +18,7 @@ NOTE: Final = (
     "has a receipt with status 1. The contract executes the calls of the other workloads: no "
     "Python is in the way."
 )
-ALONE: Final = (
+ONE_NODE: Final = (
     "anvil and geth run as one node without consensus, for development: their rates are those of "
     "execution and of the JSON-RPC, and nothing agrees on their blocks."
 )

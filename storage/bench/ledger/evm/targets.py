@@ -26,7 +26,7 @@ ENGINE: Final = "evm"
 OWN_PRICE: Final = 10**12
 """Wei for a unit of gas on nodes of our own: no load makes their price rise so far."""
 _NOT_SEEN: Final = "Not known here: as its operator says."
-ALONE: Final = "None: one node without consensus, for development."
+_UNAGREED: Final = "None: one node without consensus, for development."
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class EvmNode:
         """See `LedgerTarget.guarantee`."""
         return Guarantee(
             "With its block, which one node makes.",
-            ALONE,
+            _UNAGREED,
             "Never: anvil keeps the chain in memory."
             if self.volume is None
             else "After it counts: geth does not wait for the disk; a crash may lose new blocks.",
