@@ -309,7 +309,6 @@ class Services:
             self.metrics,
             Moving(self._index, self._cooling),
         )
-
         self.intake = Intake(
             self.inbox,
             _session(self.settings),

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError
@@ -20,6 +21,7 @@ from contracts.runtime.sqlite import transaction
 from gateway.index.asking import ColdPlace, check_trip
 from gateway.index.coldfile import (
     ColdError,
+    ColdHead,
     ColdTrip,
     head_of,
     opened,
@@ -211,8 +213,7 @@ class Mover:
 
         cold.write(head, fill)
         done.files += 1
-        if generation_of(self._store) == head.generation:  # or another index has come in its place
-            self._flip(file, done)
+        self._flip(head, done)
 
     def _copy(self, trip: int, made: Connection, done: Pass) -> int:
         """Copy a trip's readings into a file that is being written; return how many."""
@@ -262,30 +263,37 @@ class Mover:
 
     def _go_on(self, done: Pass) -> None:
         """Flip what is left of the newest file: a kill may have come between."""
-        files = self._store.cold.numbers(generation_of(self._store))
+        with self._store.connection() as db:
+            head = head_of(db, 0)
+        files = self._store.cold.numbers(head.generation)
         if files:
             try:
-                self._flip(files[-1], done)
+                self._flip(head._replace(file=files[-1]), done)
             except ColdError as error:
                 _log.error("%s", error)
 
-    def _flip(self, file: int, done: Pass) -> None:
-        with self._store.connection() as db:
-            head = head_of(db, file)
-        with opened(self._store.cold.path(head.generation, file), head) as looked:
+    def _flip(self, head: ColdHead, done: Pass) -> None:
+        path = self._store.cold.path(head.generation, head.file)
+        with opened(path, head) as looked:
             trips = looked.execute("SELECT * FROM trips ORDER BY trip").fetchall()
         for trip in map(ColdTrip._make, trips):
             moved = 0
-            while not self._stopping():
+            while not self._stopping() and self._has(path, head, trip):
                 began_s = time.monotonic()
                 with self._store.connection() as db, transaction(db):
-                    more = flip_some(db, file, trip)
+                    more = flip_some(db, head, trip)
                 self._rest(time.monotonic() - began_s)
                 moved += more
                 if not more:
                     break
             done.readings += moved
             done.moved += bool(moved)
+
+    def _has(self, path: Path, head: ColdHead, trip: ColdTrip) -> bool:
+        """Say whether a file still has a trip of its list: it may have been made again since."""
+        with opened(path, head) as looked:
+            row = looked.execute("SELECT * FROM trips WHERE trip = ?", (trip.trip,)).fetchone()
+        return bool(row == trip)
 
     def _remove_empty(self) -> None:
         """Remove the files of this generation that no trip is in any more."""
@@ -330,22 +338,25 @@ def _old_block(db: Connection, days: int) -> int | None:
     return int(db.execute(sql, (newest[0] - days * DAY_S,)).fetchone()[0])
 
 
-def flip_some(db: Connection, file: int, trip: ColdTrip) -> int:
+def flip_some(db: Connection, head: ColdHead, trip: ColdTrip) -> int:
     """Let some of a trip's readings count in a cold file, and delete them in the index.
 
     Args:
         db: The index, in a transaction.
-        file: The file, whole and durable.
+        head: Of the file, which is whole and durable.
         trip: What the file has of the trip.
 
     Returns:
-        How many; 0: there are no more, or a fork has undone them since they were copied.
+        How many; 0: there are no more, a fork has undone them since they were copied, or the index
+        is another one by now.
     """
+    if head_of(db, head.file) != head:
+        return 0
     on_chain = "SELECT 1 FROM blocks WHERE block_num = ? AND block_id = ?"
     if db.execute(on_chain, (trip.block_num, trip.block_id)).fetchone() is None:
         return 0
     row = db.execute("SELECT * FROM cold_trips WHERE trip = ?", (trip.trip,)).fetchone()
-    if row is not None and ColdPlace(*row).file > file:
+    if row is not None and ColdPlace(*row).file > head.file:
         return 0
     (nth,) = db.execute(
         "SELECT max(position) FROM (SELECT position FROM kept_readings WHERE trip = ?"
@@ -364,7 +375,7 @@ def flip_some(db: Connection, file: int, trip: ColdTrip) -> int:
     db.execute(
         "REPLACE INTO cold_trips SELECT trip, ?3, ?4, ?5, ?6, position, block_num"
         f" {these} ORDER BY position DESC LIMIT 1",
-        (trip.trip, upto, file, trip.readings, trip.sha256, trip.last),
+        (trip.trip, upto, head.file, trip.readings, trip.sha256, trip.last),
     )
     db.execute(
         "INSERT INTO cold_devices SELECT trip, device, count(*), max(sequence), max(utc_ms),"

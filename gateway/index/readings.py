@@ -1,7 +1,8 @@
 """Readings as the index keeps them: small numbers in place of long names, each value once.
 
 A trip's readings lie side by side. What they have alike (trip, device, boot) is a number, and the
-id of a transaction stands at the first of its readings. The view `readings` puts it together.
+id of a transaction stands at the first of its readings. A question about a trip puts it
+together: see `asking`.
 """
 
 from collections.abc import Iterable, Sequence

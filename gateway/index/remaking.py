@@ -117,8 +117,9 @@ class _Making:
             if self._keep(made, place):
                 self.kept += 1
             else:
-                made.execute("DELETE FROM kept_readings WHERE trip = ?", (place.trip,))
                 self.missing.append(place)
+        for place in self._not_flipped():
+            self._keep(made, place)
         self._say(f"{self.kept} of {len(self._places)} trips are whole, the others are fetched")
         if self.missing:
             self._fetch(made)
@@ -135,7 +136,32 @@ class _Making:
                 put_readings(made, rows_in(old, place.trip))
                 put_trip(made, ColdTrip(*trip))
                 return True
+        made.execute("DELETE FROM kept_readings WHERE trip = ?", (place.trip,))
         return False
+
+    def _not_flipped(self) -> list[ColdPlace]:
+        """Return the trips of the old file that the index does not have in it, or not yet.
+
+        The gateway may be letting them count in the file just now.
+        """
+        path = self._index.cold.path(self._head.generation, self._head.file)
+        known = {place.trip for place in self._places}
+        listed: list[ColdTrip] = []
+        with suppress(ColdError), opened(path, self._head) as old:
+            listed = [ColdTrip(*row) for row in old.execute("SELECT * FROM trips").fetchall()]
+        return [
+            ColdPlace(
+                each.trip,
+                self._head.file,
+                each.readings,
+                each.sha256,
+                each.last,
+                each.last,
+                each.block_num,
+            )
+            for each in listed
+            if each.trip not in known
+        ]
 
     def _fetch(self, made: Connection) -> None:
         """Fetch the readings of the missing trips from the ledger, block by block."""

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.runtime.connection import Connection
 from gateway.commands import reindex
 from gateway.index import moving
 from gateway.index.coldcheck import check_file, states
-from gateway.index.coldfile import ColdError, ColdFiles, ColdHead, head_of, opened
+from gateway.index.coldfile import ColdError, ColdFiles, ColdHead, ColdTrip, head_of, opened
 from gateway.index.cooling import MOVE_EVERY_S, NOW, ColdKeeper, Cooling
 from gateway.index.moving import Mover, generation_of
 from gateway.index.readings import insert_readings
@@ -214,6 +215,57 @@ def test_a_folder_that_went_away_is_not_filled_again(made: ColdTrips) -> None:
     with pytest.raises(UnavailableError, match=r"expected cold files in .*mount its disk"):
         made.move()
     assert not folder.exists()
+
+
+def test_an_index_that_is_taken_between_two_flips_is_left_alone(
+    made: ColdTrips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = made.index.offered
+    with made.index.connection() as db:
+        db.execute("VACUUM INTO ?", (str(fresh),))
+    with closing(IndexStore(fresh, cold=made.index.cold)) as other:
+        other.query("UPDATE cold_home SET generation = ?", "f" * 16)
+        other.settle()
+    before = made.pages()
+    monkeypatch.setattr(moving, "FLIPPED_AT_ONCE", 4)
+
+    def rest(_: float) -> None:
+        if fresh.exists() and made.index.query("SELECT 1 FROM cold_trips"):
+            assert made.index.go_on_with(fresh)
+
+    Mover(made.index, 30, rest).run()
+    assert generation_of(made.index) == "f" * 16
+    assert made.index.query("SELECT * FROM cold_trips") == []
+    assert made.pages() == before
+
+
+@pytest.mark.parametrize("fault", ["none", "missing"])
+def test_a_file_that_is_made_again_during_a_flip_keeps_what_is_not_flipped_yet(
+    made: ColdTrips, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    before = made.pages()
+    flip_some = moving.flip_some
+    remade: list[int] = []
+
+    def between(db: Connection, head: ColdHead, trip: ColdTrip) -> int:
+        flipped = flip_some(db, head, trip)
+        if not flipped and not remade:
+            db.execute("COMMIT")
+            if fault == "missing":
+                made.file.unlink()
+            with closing(client_of(made)) as client:
+                remade.append(remake(made.index, client, made.trips[0], lambda _: None).fetched)
+            db.execute("BEGIN")
+        return flipped
+
+    monkeypatch.setattr(moving, "flip_some", between)
+    made.move()
+    assert remade == [int(fault == "missing")]
+    assert made.pages() == before
+    monkeypatch.undo()
+    made.move()
+    assert made.pages() == before
+    assert made.index.query("SELECT count(*) FROM cold_trips") == [(2,)]
 
 
 def test_a_disk_without_room_keeps_the_trips_in_the_index(
