@@ -19,7 +19,7 @@ from storage.bench.ledger.pbft.messages import (
 )
 from storage.bench.ledger.pbft.protocol import OrderingReplica
 from storage.bench.ledger.pbft.replica import socket_of
-from storage.bench.ledger.pbft.steps import BATCH, REPLICAS, Variant, steps
+from storage.bench.ledger.pbft.steps import BATCH, REPLICAS, Variant, ordered, steps
 from storage.bench.run.plan import Place
 
 EVERYONE = (*range(REPLICAS), CLIENT)
@@ -164,6 +164,15 @@ def test_a_replica_that_ends_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(UnavailableError, match="replica 0 does not reply"):
         asyncio.run(run())
+
+
+def test_the_primary_s_count_is_found_among_other_lines(tmp_path: Path) -> None:
+    log = tmp_path / "0.log"
+    log.write_text("hello\nordered batches=7\nRuntimeError: the handler is closed\n")
+    assert ordered(tmp_path) == 7
+    log.write_text("killed\n")
+    with pytest.raises(UnavailableError, match=r"the primary's batches, got \['killed'\]"):
+        ordered(tmp_path)
 
 
 def test_there_are_six_variants() -> None:

@@ -21,7 +21,7 @@ from storage.bench.ledger.pbft.protocol import PRIMARY, OrderingReplica
 
 POLL_S: Final = 0.02
 ORDERED: Final = "ordered batches="
-"""Begins the last line of a replica's log."""
+"""Begins the line of a log in which a replica says it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class Variant:
                 ]
                 with place.counted(), watching({"primary": pids[PRIMARY]}) as watched:
                     timed = asyncio.run(drive(directory, REPLICAS, self.kind, requests, BATCH))
-            ordered = _ordered(directory)
+            batches = ordered(directory)
         took_s = [each.decided_s - each.sent_s for each in timed]
         span_s = max(each.decided_s for each in timed) - timed[0].sent_s
         rate = Observation(Metric("committed-rate", "1/s"), len(timed) / span_s)
@@ -87,7 +87,7 @@ class Variant:
         ]
         cpu_s = watched.used_cpu_s("primary") / len(timed)
         cost = Observation(Metric("primary-cpu-per-transaction", "s", Better.LOWER), cpu_s)
-        size = Observation(Metric("batch-mean", "1", Better.NEITHER), len(timed) / ordered)
+        size = Observation(Metric("batch-mean", "1", Better.NEITHER), len(timed) / batches)
         return Outcome(
             [rate, *quantiles, cost, size],
             latencies=[latencies("commit-service", took_s, intended=False)],
@@ -112,9 +112,15 @@ def _log(directory: Path, number: int) -> Path:
     return directory / f"{number}.log"
 
 
-def _ordered(directory: Path) -> int:
-    """Return how many batches the primary ordered, as it said when it ended."""
-    said = _log(directory, PRIMARY).read_text().splitlines()[-1:]
-    if not said or not said[0].startswith(ORDERED):
-        raise UnavailableError(f"expected the primary's batches, got {said}")
-    return int(said[0].removeprefix(ORDERED))
+def ordered(directory: Path) -> int:
+    """Return how many batches the primary ordered, as it said when it ended.
+
+    Raises:
+        UnavailableError: It did not say it.
+    """
+    said = _log(directory, PRIMARY).read_text("utf-8", "replace").splitlines()
+    # Other lines may follow: the connections to replicas that ended before it are broken.
+    for line in said:
+        if line.startswith(ORDERED):
+            return int(line.removeprefix(ORDERED))
+    raise UnavailableError(f"expected the primary's batches, got {said[-1:]}")
