@@ -98,6 +98,7 @@ KEPT: Final = (
     Kept("GATEWAY", "waiting.lock", CopiedBy.NOBODY),
     Kept("GATEWAY", "mosquitto.lock", CopiedBy.NOBODY),
     Kept("GATEWAY", "mosquitto-sessions.lock", CopiedBy.NOBODY),
+    Kept("GATEWAY", "reindex.lock", CopiedBy.NOBODY),
     Kept("GATEWAY", HALF_RESTORED, CopiedBy.NOBODY),
     Kept("VOLUME", "", CopiedBy.HAND),
     Kept("BLOBS", "", CopiedBy.HAND),

@@ -105,6 +105,8 @@ ELSEWHERE: Final = {
     "GATEWAY/mosquitto-sessions.lock",
     "GATEWAY/*.db.damaged*",
     "GATEWAY/jobs/",
+    "GATEWAY/cold/",
+    "GATEWAY/cold-now",
     "KEYS/*.key.pub",
     "/etc/wayseal/gateway.env",
     "/etc/wayseal/node.env",
