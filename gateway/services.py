@@ -13,9 +13,9 @@ from contracts.ledger.client import LedgerClient
 from gateway.access import Tokens
 from gateway.blobstore import blob_store
 from gateway.clips.clips import Clips
+from gateway.coldplace import cold_files
 from gateway.dependencies import Dependencies
 from gateway.enrolling import Enrolling
-from gateway.index.coldfile import ColdFiles
 from gateway.index.cooling import ColdKeeper, Cooling, Moving
 from gateway.index.follower import Follower
 from gateway.index.network import Network
@@ -235,7 +235,7 @@ class Services:
                 damage=self.damage,
             )
         )
-        self._cooling = Cooling(ColdFiles(settings.cold_dir), settings.index.cold_after_days)
+        self._cooling = Cooling(cold_files(settings), settings.index.cold_after_days)
         self._index = opened.enter_context(
             closing(
                 IndexStore(
@@ -246,7 +246,7 @@ class Services:
                 )
             )
         )
-        self.cold = ColdKeeper(self._index, self._cooling, data)
+        self.cold = ColdKeeper(self._index, self._cooling, data, damage=self.damage)
         self.metrics.watch_index(self._index)
         self.deletions = opened.enter_context(
             closing(Deletions(data / "deletions.db", signer, self.damage))

@@ -15,7 +15,7 @@ from contracts.ledger.client import LedgerClient
 from contracts.proto.access_pb2 import Access, AccessHead, AccessHeadBody
 from contracts.records.clock import now_ms, rfc3339
 from contracts.rules.blocktimes import TOLERANCE_MS
-from gateway.index.coldfile import ColdFiles
+from gateway.coldplace import cold_files
 from gateway.index.looked import looking_at_index
 from gateway.ownkey import kept_public_key
 from gateway.people.accesslog import SCHEMA
@@ -95,7 +95,7 @@ def _trusted_keys(
     known = kept_public_key(settings)
     own: dict[str, int | None] = {known: None} if known else {}
     try:
-        with looking_at_index(settings.index_file, ColdFiles(settings.cold_dir)) as index:
+        with looking_at_index(settings.index_file, cold_files(settings)) as index:
             return gateway_keys(index, settings.site_id, ledger) | own, []
     except (RejectedError, UnavailableError) as error:
         return own, [f"earlier keys of the gateway are not known: {error}"]

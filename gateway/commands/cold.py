@@ -7,10 +7,10 @@ import time
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.runtime.files import holder_of, make_private, remove_file
+from contracts.runtime.files import disk_errors, holder_of, make_private, remove_file
+from gateway.coldplace import cold_files
 from gateway.index.coldcheck import states
-from gateway.index.coldfile import ColdFiles
-from gateway.index.cooling import NOW
+from gateway.index.cooling import FAILED, NOW
 from gateway.index.looked import looking_at_index
 from gateway.index.moving import Mover
 from gateway.settings import Settings
@@ -24,12 +24,14 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
     Raises:
         RejectedError: A cold file is missing, damaged or another one; or with `--move` no gateway
             runs, or nothing moves by the settings.
-        UnavailableError: The index does not answer.
+        UnavailableError: The index does not answer; or with `--move` the pass failed, or left
+            trips that are due.
     """
     if options.move:
         _move(settings)
     faults = 0
-    with looking_at_index(settings.index_file, ColdFiles(settings.cold_dir)) as index:
+    with looking_at_index(settings.index_file, cold_files(settings)) as index:
+        failure = _failure(settings)
         stand = Mover(index, settings.index.cold_after_days).look()
         print(
             json.dumps(
@@ -42,6 +44,7 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
                     "young": stand.young,
                     "due": stand.due,
                     "ledger_tells_time": not stand.timeless,
+                    "last_failure": failure,
                 }
             )
         )
@@ -60,6 +63,21 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
             )
     if faults:
         raise RejectedError(f"{faults} cold files do not answer: the lines before say why")
+    if options.move and (failure or stand.due):
+        why = failure or "the gateway's log says why"
+        raise UnavailableError(f"{stand.due} trips that are due were not moved: {why}")
+    if options.move:
+        print("no trip is due any more", file=sys.stderr)
+
+
+def _failure(settings: Settings) -> str | None:
+    """Return why the gateway's last pass failed, if it did."""
+    path = settings.data / FAILED
+    with disk_errors("read", path):
+        try:
+            return path.read_text("utf-8", "replace")
+        except FileNotFoundError:
+            return None
 
 
 def _move(settings: Settings) -> None:

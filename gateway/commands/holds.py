@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from contracts.proto.hold_end_pb2 import HoldEndBody
 from contracts.records.clock import rfc3339
 from contracts.runtime.commands import complain
-from gateway.index.coldfile import ColdFiles
+from gateway.coldplace import cold_files
 from gateway.index.looked import looking_at_index
 from gateway.records.digests import DigestRecord
 from gateway.records.records import Records
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
                 if options.trip in (None, body.trip_id):
                     print(json.dumps(_ended(body)))
             return
-        with looking_at_index(settings.index_file, ColdFiles(settings.cold_dir)) as index:
+        with looking_at_index(settings.index_file, cold_files(settings)) as index:
             records = Records(index)
             holds = AutomaticHolds(records, ends)
             for each in _digests(records, options.trip):

@@ -5,16 +5,18 @@ import json
 import os
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.ledger.client import LedgerClient
 from contracts.runtime.files import holder_of, locked
+from gateway.coldplace import cold_files
 from gateway.index.coldfile import ColdFiles
 from gateway.index.cooling import REINDEX_LOCK, Cooling
 from gateway.index.looked import looking_at_index
+from gateway.index.moving import generation_of
 from gateway.index.reindexing import ReindexProgress, build
 from gateway.index.remaking import remake
 from gateway.index.store import OFFERED
@@ -44,7 +46,10 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
     with looking_at(data / "inbox.db", INBOX) as inbox:
         known = inbox.query("SELECT genesis_id FROM network")
     with (
-        locked(data / REINDEX_LOCK, f"an index is being made in {data} already"),
+        locked(
+            data / REINDEX_LOCK,
+            f"an index is being made in {data} already, or the gateway clears old cold files",
+        ),
         closing(LedgerClient(settings.ledger.place)) as ledger,
     ):
         if offered.exists():
@@ -54,7 +59,8 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
             _remake(settings, ledger, options.trip)
             return
         old = _file_number(data / "index.db")
-        cooling = Cooling(ColdFiles(settings.cold_dir), settings.index.cold_after_days)
+        cooling = Cooling(cold_files(settings), settings.index.cold_after_days)
+        _clear(settings, cooling.files)
         made = build(ledger, offered, known[0][0] if known else None, _say, cooling)
         _say(made)
         taken = _is_taken(data, offered, old)
@@ -62,8 +68,15 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
     print(json.dumps({**told, "taken": taken}))
 
 
+def _clear(settings: Settings, files: ColdFiles) -> None:
+    """Remove cold files of builds that were killed, whose room this one may need."""
+    if settings.index_file.exists():
+        with suppress(WaysealError), looking_at_index(settings.index_file, files) as index:
+            files.remove_others(generation_of(index))
+
+
 def _remake(settings: Settings, ledger: LedgerClient, trip_id: str) -> None:
-    with looking_at_index(settings.index_file, ColdFiles(settings.cold_dir)) as index:
+    with looking_at_index(settings.index_file, cold_files(settings)) as index:
         genesis = ledger.genesis().header_signature
         if index.block_id(0) != genesis:
             raise RejectedError(

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from contracts.errors import WaysealError
+from contracts.errors import UnavailableError, WaysealError
 from contracts.runtime.checks import Finding, error, ok, warning
 from contracts.runtime.sizes import size
+from gateway.coldplace import cold_files
 from gateway.index.coldcheck import states
-from gateway.index.coldfile import ColdFiles
 from gateway.index.looked import looking_at_index
 from gateway.settings import Settings
 
@@ -17,7 +17,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     if not settings.index_file.exists():
         return
     try:
-        with looking_at_index(settings.index_file, ColdFiles(folder)) as index:
+        with looking_at_index(settings.index_file, cold_files(settings)) as index:
             found = list(states(index))
     except WaysealError as problem:
         if days:
@@ -50,7 +50,13 @@ def _on_a_disk_of_its_own(settings: Settings) -> Iterator[Finding]:
             f"index.cold {folder} is missing",
             "mount its disk, or make the directory; old trips wait in the index until then",
         )
-    elif folder.stat().st_dev == settings.data.stat().st_dev:
+        return
+    try:
+        cold_files(settings).look()
+    except UnavailableError as problem:
+        yield error("cold files", problem, "old trips wait in the index until then")
+        return
+    if folder.stat().st_dev == settings.data.stat().st_dev:
         yield warning(
             "cold files",
             f"index.cold {folder} is on the disk of {settings.data}",

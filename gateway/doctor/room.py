@@ -1,4 +1,4 @@
-"""Free room on the disks of data, volumes and blobs, against what the settings let them take."""
+"""Free room on the disks of data, volumes, blobs and cold files, against what settings allow."""
 
 import os
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from contracts.errors import UnavailableError
 from contracts.runtime.checks import Finding, error, ok, warning
 from contracts.runtime.sizes import size
 from gateway.budgets import Budget
+from gateway.index.moving import FREE_BYTES_MIN
 from gateway.retention.reserve import RESERVE_BYTES
 from gateway.settings import Settings
 from storage.volumes.directory import VolumeDirectory
@@ -38,6 +39,14 @@ def findings(settings: Settings) -> Iterator[Finding]:
     if settings.storage.blob_store != "cassandra":
         remedy = f"{_MORE_ROOM}, set retention.blobs_days, or lower limits.upload_bytes"
         yield from _room("blobs", settings.blobs_dir, limits.upload_bytes, longest, remedy)
+    if settings.index.cold is not None and settings.index.cold_after_days:
+        yield from _room(
+            "cold files",
+            settings.cold_dir,
+            FREE_BYTES_MIN,
+            "without room old trips stay in the index",
+            f"{_MORE_ROOM}, or set index.cold to a larger one",
+        )
 
 
 def _quota(name: str, path: Path, quota: int, settings: Settings) -> Iterator[Finding]:

@@ -164,6 +164,9 @@ def disks(services: Services) -> Iterator[Family]:
     room: dict[str, tuple[int, int] | None] = {"data": _room(settings.data)}
     if settings.storage.blob_store != "cassandra":
         room["blobs"] = _room(settings.blobs_dir)
+    if settings.index.cold is not None:
+        with suppress(UnavailableError):  # its disk is away: old trips wait, which `cold` tells
+            room["cold"] = _room(settings.cold_dir)
     for volume in services.volumes:
         room[f"volume {volume.name}"] = _room_of(volume)
     known = {place: each for place, each in room.items() if each is not None}

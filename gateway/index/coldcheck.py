@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +27,7 @@ class ColdState:
         path: Where it lies.
         trips: In it, by the index.
         readings: Of them, by the index.
-        size: Its bytes; 0 if it is missing.
+        size: Its bytes; 0 if it is missing or cannot be read.
         fault: What is wrong with it, or "".
     """
 
@@ -51,14 +52,15 @@ def states(index: IndexStore) -> Iterator[ColdState]:
             rows = db.execute("SELECT * FROM cold_trips WHERE file = ?", (file,)).fetchall()
         places = list(map(ColdPlace._make, rows))
         path = index.cold.path(head.generation, file)
-        fault = ""
+        fault, size = "", 0
+        with suppress(OSError):  # the fault says it
+            size = path.stat().st_size
         try:
             with opened(path, head._replace(file=file)) as looked:
                 for place in places:
                     check_trip(looked, "main", path, place)
         except ColdError as error:
             fault = str(error)
-        size = path.stat().st_size if path.exists() else 0
         readings = sum(place.readings for place in places)
         yield ColdState(path, len(places), readings, size, fault)
 

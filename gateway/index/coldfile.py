@@ -32,6 +32,7 @@ from storage.checked.connection import (
     open_checked,
     unchanging,
 )
+from storage.volumes.marker import Identity
 
 ROWS_AT_ONCE: Final = 4096
 """Readings in memory at once."""
@@ -109,10 +110,55 @@ class ColdFiles:
 
     Args:
         folder: Where they lie.
+        memory: File in which the gateway remembers that it has used the folder, if that is on a
+            disk that may be away, or that another gateway may see; its own id is beside it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, memory: Path | None = None) -> None:
         self.folder = folder
+        self._memory = memory
+        self._identity = None if memory is None else Identity(folder, memory)
+
+    def look(self) -> None:
+        """Check that the folder is there if it was used, and that it is ours; write nothing.
+
+        Raises:
+            UnavailableError: It is away, another one, or another gateway's.
+        """
+        if self._identity is not None:
+            with self._named():
+                self._identity.look()
+                self._identity.look_for_owner()
+
+    def _take(self) -> None:
+        """Make and mark the folder if it was never used; check it as `look` does."""
+        if self._identity is None or self._memory is None:
+            _make(self.folder)
+            return
+        with self._named():
+            known = self._identity.known
+            if not known:
+                _make(self.folder)
+                make_directory(self._memory.parent)
+            self._identity.check()
+            if not known:
+                self._give(self._memory.parent)
+                self._give(self.folder)
+
+    def _give(self, folder: Path) -> None:
+        """Let the gateway's user read the marks, if root made them."""
+        with disk_errors("give away", folder):
+            for each in folder.glob(".wayseal-*"):
+                give_to_owner_of(folder, each)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except UnavailableError as error:
+            raise UnavailableError(
+                f"folder of cold files {self.folder}: {error}; mount its disk if it is away"
+            ) from error
 
     def of(self, generation: str) -> Path:
         """Return the folder of a generation."""
@@ -146,10 +192,15 @@ class ColdFiles:
     def remove_others(self, generation: str) -> int:
         """Remove the files of every other generation, and halves of files; return how many.
 
+        In a folder that this gateway never used, those of others stay.
+
         Raises:
-            UnavailableError: One cannot be removed.
+            UnavailableError: One cannot be removed, or the folder is away or another gateway's.
         """
         removed = 0
+        if self._identity is not None and not self._identity.known:
+            return removed
+        self.look()
         with disk_errors("clear", self.folder):
             for folder in self.folder.iterdir() if self.folder.is_dir() else ():
                 if not re.fullmatch(r"[0-9a-f]{16}", folder.name):
@@ -162,6 +213,19 @@ class ColdFiles:
                     folder.rmdir()
         return removed
 
+    def remove_all(self, generation: str) -> None:
+        """Remove the files of one generation.
+
+        Raises:
+            UnavailableError: One cannot be removed.
+        """
+        folder = self.of(generation)
+        with disk_errors("clear", folder):
+            if folder.is_dir():
+                for each in folder.iterdir():
+                    each.unlink()
+                folder.rmdir()
+
     def write(self, head: ColdHead, fill: Callable[[Connection], None]) -> Path:
         """Write a file; it appears under its name once it is whole and durable.
 
@@ -170,15 +234,12 @@ class ColdFiles:
             fill: Adds trips and their readings.
 
         Raises:
-            UnavailableError: The disk is full or failed; nothing of it stays.
+            UnavailableError: The disk is full, failed or away, or another gateway's; nothing of it
+                stays.
         """
         path = self.path(head.generation, head.file)
-        for folder in (self.folder, path.parent):
-            if not folder.is_dir():
-                make_directory(folder)
-                with disk_errors("make", folder):
-                    give_to_owner_of(folder.parent, folder)
-                    sync_directory(folder.parent)
+        self._take()
+        _make(path.parent)
         with created(path) as part:
             _fill(part, head, fill)
         return path
@@ -190,15 +251,24 @@ class ColdFiles:
             UnavailableError: The disk is full, failed or away; nothing is changed.
         """
         path = self.path(head.generation, head.file)
-        if not path.parent.is_dir():
-            raise UnavailableError(f"{path.parent} is missing: mount its disk, or {REINDEX}")
         fresh = path.with_name(f".remade-{path.name}")
+        self.look()
         with disk_errors("replace", path):
+            if not path.parent.is_dir():
+                raise UnavailableError(f"{path.parent} is missing: mount its disk, or {REINDEX}")
             fresh.unlink(missing_ok=True)
             with created(fresh) as part:
                 _fill(part, head, fill)
             fresh.replace(path)
             sync_directory(path.parent)
+
+
+def _make(folder: Path) -> None:
+    with disk_errors("make", folder):
+        if not folder.is_dir():
+            make_directory(folder)
+            give_to_owner_of(folder.parent, folder)
+            sync_directory(folder.parent)
 
 
 def _fill(part: Path, head: ColdHead, fill: Callable[[Connection], None]) -> None:
@@ -254,7 +324,9 @@ def opened(path: Path, head: ColdHead) -> Iterator[Connection]:
         with as_sqlite3(APSW), closing(open_checked(path, readonly=True, unshared=True)) as db:
             check_head(db, "main", path, head)
             yield db
-    except (sqlite3.Error, OSError) as error:
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except sqlite3.Error as error:
         raise damaged(path, error) from error
 
 
@@ -282,8 +354,11 @@ def check_there(path: Path) -> None:
         if head[: len(_MAGIC)] != _MAGIC or not has_checksums(path):
             raise damaged(path, "its first page is damaged")
     except FileNotFoundError as error:
-        raise ColdError(f"cold file {path} is missing: {REMEDY}") from error
-    except (OSError, sqlite3.Error) as error:
+        away = "" if path.parents[1].is_dir() else "mount its disk, "
+        raise ColdError(f"cold file {path} is missing: {away}{REMEDY}") from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except sqlite3.Error as error:
         raise damaged(path, error) from error
     page = int.from_bytes(head[_PAGE_SIZE], "big")
     expected = int.from_bytes(head[_PAGE_COUNT], "big") * (65536 if page == 1 else page)
@@ -316,3 +391,10 @@ def head_of(db: Connection, file: int) -> ColdHead:
 def damaged(path: Path, fault: object) -> ColdError:
     """Return the error for a file that does not answer."""
     return ColdError(f"cold file {path} is damaged: {fault}: {REMEDY}")
+
+
+def _unreadable(path: Path, fault: OSError) -> ColdError:
+    """Return the error for a file that may be whole, but cannot be read now."""
+    return ColdError(
+        f"cold file {path} cannot be read: {fault.strerror}: look at its disk and rights, {REMEDY}"
+    )

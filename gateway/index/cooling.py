@@ -3,18 +3,20 @@
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError
 from contracts.records.clock import now_ms
-from contracts.runtime.files import locked, remove_file
+from contracts.runtime.files import locked, remove_file, write_file
 from gateway.index.coldcheck import check_file
 from gateway.index.coldfile import ColdError, ColdFiles
 from gateway.index.moving import FILE_READINGS, Mover, Pass, generation_of
 from gateway.index.store import IndexStore
 from gateway.worker import Worker
+from storage.checked.damage import DamageNotes
 
 MOVE_EVERY_S: Final = 86_400.0
 TRY_AGAIN_S: Final = 3_600.0
@@ -27,6 +29,8 @@ TURNS: Final = 7
 _DAY_MS: Final = 86_400_000
 NOW: Final = "cold-now"
 """In the data directory: an operator asks for a pass. It is removed when the pass is over."""
+FAILED: Final = "cold-failed"
+"""In the data directory: why the last pass failed. The next one that does not removes it."""
 REINDEX_LOCK: Final = "reindex.lock"
 """In the data directory: held by whoever makes cold files of another index, or removes them."""
 
@@ -96,6 +100,7 @@ class ColdKeeper:
         cooling: Which trips go where.
         data: The gateway's data directory.
         monotonic_s: Seconds since any moment.
+        damage: Where a file that a check finds bad is noted.
 
     Attributes:
         worker: The thread.
@@ -110,11 +115,13 @@ class ColdKeeper:
         cooling: Cooling,
         data: Path,
         monotonic_s: Callable[[], float] = time.monotonic,
+        damage: DamageNotes | None = None,
     ) -> None:
         self._index = index
         self._cooling = cooling
         self._data = data
         self._monotonic_s = monotonic_s
+        self._damage = damage or DamageNotes()
         self._due_s = monotonic_s()
         self._generation = ""
         self.last: Pass | None = None
@@ -138,17 +145,21 @@ class ColdKeeper:
                 self._clear()
             return False  # the follower moves trips while it makes the index again
         if self._monotonic_s() < self._due_s and is_same and not asked.exists():
+            if self.failure:
+                raise UnavailableError(self.failure)  # which goes on: the log has said so once
             return False
         self._due_s = self._monotonic_s() + TRY_AGAIN_S
         try:
             self._run()
         except UnavailableError as error:
             self.failure = str(error)
+            self._note(self.failure)
             raise
         finally:
             remove_file(asked)
         self._due_s = self._monotonic_s() + MOVE_EVERY_S
         self.failure = ""
+        remove_file(self._data / FAILED)
         return False
 
     def amounts(self) -> tuple[int, int, int]:
@@ -168,7 +179,7 @@ class ColdKeeper:
         """Read a seventh of the cold files to their ends, each day another one.
 
         Raises:
-            UnavailableError: The index did not answer. What is wrong with a file is logged.
+            UnavailableError: The index did not answer. What is wrong with a file is noted.
         """
         if self._index.rebuild is not None:
             return
@@ -183,8 +194,14 @@ class ColdKeeper:
             try:
                 check_file(self._index, file, lambda: not self.worker.stopping)
             except ColdError as error:
-                self.bad[file] = str(error)
-                _log.error("%s", error)
+                if self._is_used(file):  # it may have been moved again and removed meanwhile
+                    self.bad[file] = str(error)
+                    self._damage.lost(str(error))
+
+    def _is_used(self, file: int) -> bool:
+        with self._index.connection() as db:
+            row = db.execute("SELECT 1 FROM cold_trips WHERE file = ?", (file,)).fetchone()
+        return row is not None
 
     def _run(self) -> None:
         self._clear()
@@ -192,6 +209,14 @@ class ColdKeeper:
         if mover is not None:
             self.last = mover.run()
             _log.info("%s", self.last)
+
+    def _note(self, failure: str) -> None:
+        """Keep why a pass failed, for the command `cold`; the log and a metric have it too."""
+        path = self._data / FAILED
+        with suppress(UnavailableError):
+            write_file(
+                path, failure.encode(), temporary=path.with_name(f"{FAILED}.new"), mode=0o600
+            )
 
     def _rest(self, took_s: float) -> None:
         self.worker.rest(REST * took_s)

@@ -17,6 +17,7 @@ from typing import Final
 
 from contracts.errors import UnavailableError
 from contracts.runtime.connection import Connection
+from contracts.runtime.files import disk_errors
 from contracts.runtime.sqlite import transaction
 from gateway.index.asking import ColdPlace, check_trip
 from gateway.index.coldfile import (
@@ -87,8 +88,9 @@ class Pass:
             "wait for a cold file that does not answer": self.failed,
         }
         why = ", ".join(f"{count} {what}" for what, count in stay.items() if count)
+        into = f"{self.files} cold files" if self.files else "a cold file that was there"
         did = (
-            f"moved {self.moved} trips with {self.readings} readings into {self.files} cold files"
+            f"moved {self.moved} trips with {self.readings} readings into {into}"
             if self.moved
             else "no trip was moved"
         )
@@ -154,7 +156,10 @@ class Mover:
             generation = head_of(db, 0).generation
             some = db.execute("SELECT 1 FROM cold_trips LIMIT 1").fetchone()
         folder = self._store.cold.of(generation)
-        if some and not folder.is_dir():
+        self._store.cold.look()
+        with disk_errors("look into", folder):
+            is_there = folder.is_dir()
+        if some and not is_there:
             raise UnavailableError(
                 f"expected cold files in {folder}, which is missing, so nothing is moved there: "
                 "mount its disk, put it back, or type wayseal-gateway reindex"
@@ -194,8 +199,9 @@ class Mover:
             head = head_of(db, 0)
         file = max([newest, *cold.numbers(head.generation)]) + 1
         head = head._replace(file=file)
-        at = next(each for each in (cold.folder, *cold.folder.parents) if each.is_dir())
-        free = shutil.disk_usage(at).free
+        with disk_errors("ask for free space of", cold.folder):
+            at = next(each for each in (cold.folder, *cold.folder.parents) if each.is_dir())
+            free = shutil.disk_usage(at).free
         if free < FREE_BYTES_MIN:
             raise UnavailableError(
                 f"expected {FREE_BYTES_MIN} bytes of free room in {cold.folder} for a cold file, "

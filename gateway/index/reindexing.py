@@ -8,7 +8,7 @@ import logging
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,6 +22,7 @@ from contracts.sawtooth.blocks import NULL_BLOCK_ID
 from gateway.index.coldfile import ColdFiles
 from gateway.index.cooling import Cooling, Moving
 from gateway.index.looked import looking_at_index
+from gateway.index.moving import generation_of
 from gateway.index.projection import project
 from gateway.index.store import FILES, Head, IndexStore
 
@@ -92,10 +93,15 @@ def build(
     _remove(part)  # of a build that was killed
     try:
         with created(offered) as path, closing(IndexStore(path, cold=cooling.files)) as index:
-            moving = Moving(index, cooling)
-            last = _fill(index, ledger, moving, lambda progress: _tell(progress, offered, say))
-            moving.now()
-            index.settle()
+            moving, generation = Moving(index, cooling), generation_of(index)
+            try:
+                last = _fill(index, ledger, moving, lambda progress: _tell(progress, offered, say))
+                moving.now()
+                index.settle()
+            except BaseException:
+                with suppress(UnavailableError):  # the first error says more
+                    cooling.files.remove_all(generation)
+                raise
     finally:
         _remove(part)
     return last

@@ -67,6 +67,8 @@ _THERE: Final = (
 )
 COLD_LOOKS_MAX: Final = 500
 """Trips in cold files whose readings one question about a place looks through: some seconds."""
+COLD_READINGS_MAX: Final = 5_000_000
+"""Readings in cold files that one question about a place looks through."""
 
 
 def conditions(about: TripsAbout) -> Iterator[tuple[str, tuple[object, ...]]]:
@@ -100,21 +102,26 @@ class Nearby:
         self._index = index
         self._square = _square(near)
         self._looks = 0
+        self._readings = 0
 
     def has(self, trip_id: str) -> bool:
         """Say whether a trip was there.
 
         Raises:
-            RejectedError: Too many trips in cold files had to be looked at.
+            RejectedError: Too many trips or readings in cold files had to be looked at.
             UnavailableError: The trip's cold file does not answer.
         """
-        if self._index.query("SELECT 1 FROM cold_read WHERE trip_id = ? LIMIT 1", trip_id):
+        sql = "SELECT ifnull(sum(readings), 0) FROM cold_read WHERE trip_id = ?"
+        ((readings,),) = self._index.query(sql, trip_id)
+        if readings:
             self._looks += 1
-            if self._looks > COLD_LOOKS_MAX:
+            self._readings += readings
+            if self._looks > COLD_LOOKS_MAX or self._readings > COLD_READINGS_MAX:
                 raise RejectedError(
-                    f"query.near: expected at most {COLD_LOOKS_MAX} old trips whose readings have "
-                    "to be looked through in cold files, got more: ask for a shorter time, for "
-                    "more about the trips, or for fewer at once"
+                    f"query.near: expected at most {COLD_LOOKS_MAX} old trips with at most "
+                    f"{COLD_READINGS_MAX} readings that have to be looked through in cold files, "
+                    f"got {self._looks} with {self._readings} and perhaps more: ask for a shorter "
+                    "time, for more about the trips, or for fewer at once"
                 )
         south, north, west, east = self._square
         return bool(self._index.of_trip(trip_id, _THERE, trip_id, south, north, west, east))

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,10 +17,14 @@ import pytest
 
 from contracts.errors import UnavailableError
 from contracts.runtime.checks import Severity
+from contracts.runtime.files import locked
 from gateway.access import Role
 from gateway.api.app import build_app
+from gateway.commands import cold
 from gateway.doctor import cold as doctor
+from gateway.doctor import room
 from gateway.figures.looked import cold as figures
+from gateway.figures.looked import disks
 from gateway.services import Services
 from gateway.settings import Settings
 from support.gateways.histories import DAY_S, TRIPS, Told, add, begun, happen, run
@@ -136,6 +141,19 @@ def test_every_answer_is_the_same_bytes_and_a_lost_file_is_named(
     }
 
 
+def test_a_place_is_looked_for_in_some_readings_of_old_trips_only(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services.cold.step()
+    monkeypatch.setattr("gateway.records.tripsabout.COLD_READINGS_MAX", 30)
+    assert asked(services, LISTS[1])[0][0] == 200
+    monkeypatch.setattr("gateway.records.tripsabout.COLD_READINGS_MAX", 29)
+    ((status, body),) = asked(services, LISTS[1])
+    assert status == 422
+    assert b"at most 29 readings" in body
+    assert b"got 2 with 30" in body
+
+
 def test_an_export_that_meets_a_lost_file_at_its_beginning_is_no_half_of_a_file(
     services: Services,
 ) -> None:
@@ -161,6 +179,7 @@ def test_the_command_shows_what_lies_where(services: Services, tmp_path: Path) -
                 "young": 0,
                 "due": 0,
                 "ledger_tells_time": True,
+                "last_failure": None,
             },
             {
                 "file": str(file),
@@ -175,6 +194,41 @@ def test_the_command_shows_what_lies_where(services: Services, tmp_path: Path) -
     ended, lines = command(tmp_path, services, "cold")
     assert ended == 1
     assert "expected 16384 bytes, got 5000" in str(lines[1]["fault"])
+
+
+def test_a_move_that_failed_ends_with_an_error_and_why(
+    services: Services, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("gateway.worker.BACK_OFF_S", 0.01)
+    monkeypatch.setattr("gateway.index.moving.FREE_BYTES_MIN", 1 << 60)
+    services.cold.worker.start()
+    with (
+        closing(services.cold.worker),
+        locked(services.settings.data / "lock", "a gateway runs"),
+    ):
+        with pytest.raises(UnavailableError, match=r"were not moved: .*of free room"):
+            cold.run(Namespace(move=True), services.settings)
+        told = json.loads(capsys.readouterr().out.splitlines()[0])
+        assert (told["due"], "of free room" in told["last_failure"]) == (2, True)
+        monkeypatch.setattr("gateway.index.moving.FREE_BYTES_MIN", 0)
+        cold.run(Namespace(move=True), services.settings)
+        shown = capsys.readouterr()
+        assert json.loads(shown.out.splitlines()[0])["last_failure"] is None
+        assert "no trip is due any more" in shown.err
+
+
+def test_the_room_of_the_disk_of_cold_files_is_watched(tmp_path: Path) -> None:
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    settings = Settings(
+        data=tmp_path / "data", site_id="site-b", index={"cold_after_days": 30, "cold": slow}
+    )
+    with closing(Services(settings)) as services:
+        filled(services)
+        services.cold.step()
+        assert "cold files" in {each.subject for each in room.findings(settings)}
+        (free,) = (each for each in disks(services) if each.name == "wayseal_disk_free_bytes")
+        assert "cold" in str(free.samples)
 
 
 def command(tmp_path: Path, services: Services, *words: str) -> tuple[int, list[dict[str, object]]]:
@@ -212,7 +266,7 @@ def test_a_full_disk_of_cold_files_keeps_trips_in_the_index(
             with pytest.raises(UnavailableError, match="room" if full == "at once" else "full"):
                 services.cold.step()
             assert asked(services, *some) == before
-            left = [each for each in slow.rglob("*") if each.is_file()]
+            left = [each for each in slow.rglob("*") if each.is_file() and each.name[0] != "."]
             assert (services.cold.failure != "", left) == (True, [])
             subprocess.run(["mount", "-o", "remount,size=64m", str(slow)], check=True)  # noqa: S603, S607
             monkeypatch.setattr("gateway.index.moving.FREE_BYTES_MIN", 0)

@@ -1,5 +1,6 @@
 """A cold file that is missing, damaged or another one is named, and nothing else stands still."""
 
+import errno
 import json
 import os
 import shutil
@@ -16,10 +17,10 @@ import pytest
 from contracts.errors import RejectedError, UnavailableError
 from contracts.runtime.connection import Connection
 from gateway.commands import reindex
-from gateway.index import moving
+from gateway.index import cooling, moving
 from gateway.index.coldcheck import check_file, states
 from gateway.index.coldfile import ColdError, ColdFiles, ColdHead, ColdTrip, head_of, opened
-from gateway.index.cooling import MOVE_EVERY_S, NOW, ColdKeeper, Cooling
+from gateway.index.cooling import FAILED, MOVE_EVERY_S, NOW, TRY_AGAIN_S, ColdKeeper, Cooling
 from gateway.index.moving import Mover, generation_of
 from gateway.index.readings import insert_readings
 from gateway.index.remaking import remake
@@ -28,6 +29,7 @@ from gateway.index.store import IndexStore
 from gateway.intake.inbox import Inbox
 from gateway.records.records import Records
 from gateway.settings import Settings
+from storage.checked.damage import DamageNotes
 from support.gateways.coldtrips import READINGS, ColdTrips, client_of, cold_trips, of_day
 
 PAGE = 4096
@@ -266,6 +268,122 @@ def test_a_file_that_is_made_again_during_a_flip_keeps_what_is_not_flipped_yet(
     made.move()
     assert made.pages() == before
     assert made.index.query("SELECT count(*) FROM cold_trips") == [(2,)]
+
+
+def test_an_empty_mount_point_is_not_filled_once_the_index_was_made_again(
+    made: ColdTrips, tmp_path: Path
+) -> None:
+    mount, memory = tmp_path / "mount", tmp_path / "volume-ids" / "cold"
+    mount.mkdir()
+    files = ColdFiles(mount / "site", memory)
+    made.index.cold = files
+    made.move()
+    file = made.file
+    away = files.folder.rename(tmp_path / "away")
+    with pytest.raises(UnavailableError, match="is missing: mount its disk, put it back"):
+        made.page(0)
+    with closing(IndexStore(made.index.offered, cold=files)) as fresh:
+        fresh.settle()
+    made.index.go_on_with(made.index.offered)
+    made.take_in()
+    for trip_id in made.trips:
+        made.index.add({"trip_entries": [(trip_id, b"", 1, 1)]})
+    for act in (
+        made.move,
+        lambda: files.write(ColdHead(VERSION, "0" * 16, 1, ""), lambda _: None),
+        lambda: files.remove_others("0" * 16),
+    ):
+        with pytest.raises(UnavailableError, match="mount its disk"):
+            act()
+    assert list(mount.iterdir()) == []
+    away.rename(files.folder)
+    assert "moved 2 trips" in made.move()
+    assert file.exists()
+
+
+def test_a_gateway_leaves_the_cold_files_of_another_one_alone(tmp_path: Path) -> None:
+    """Both are of one site, and have the same `index.cold` by a wrong setting."""
+    ours, theirs = (
+        ColdFiles(tmp_path / "site", tmp_path / each / "volume-ids" / "cold")
+        for each in ("ours", "theirs")
+    )
+    head = ColdHead(VERSION, "0" * 16, 1, "genesis")
+    file = ours.write(head, lambda _: None)
+    assert theirs.remove_others("1" * 16) == 0
+    with pytest.raises(UnavailableError, match="belongs to gateway"):
+        theirs.write(head._replace(generation="1" * 16), lambda _: None)
+    assert (file.exists(), ours.remove_others("0" * 16)) == (True, 0)
+    assert [each.name for each in (tmp_path / "site").iterdir() if each.is_dir()] == ["0" * 16]
+
+
+def test_a_disk_that_fails_is_named_and_is_the_fault_of_its_files(
+    made: ColdTrips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made.move()
+    folder, file = made.index.cold.folder, made.file
+    work = {name: getattr(Path, name) for name in ("is_dir", "open", "stat", "exists")}
+
+    def failing(name: str) -> Callable[..., object]:
+        def fail(path: Path, *given: object, **named: object) -> object:
+            if path.is_relative_to(folder):
+                raise OSError(errno.EIO, "Input/output error")
+            return work[name](path, *given, **named)
+
+        return fail
+
+    for name in work:
+        monkeypatch.setattr(Path, name, failing(name))
+    head = ColdHead(VERSION, "0" * 16, 1, "")
+    for act in (
+        made.move,
+        lambda: made.page(0),
+        lambda: made.index.cold.write(head, lambda _: None),
+        lambda: made.index.cold.replace(head, lambda _: None),
+    ):
+        with pytest.raises(UnavailableError, match="Input/output error"):
+            act()
+    (state,) = states(made.index)
+    assert (state.size, state.path) == (0, file)
+    assert "cannot be read: Input/output error" in state.fault
+
+
+def test_a_failure_that_goes_on_is_raised_until_a_pass_works(
+    made: ColdTrips, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = [0.0]
+    keeper = ColdKeeper(made.index, Cooling(made.index.cold, 30), tmp_path, lambda: now_s[0])
+    with monkeypatch.context() as full:
+        full.setattr(moving, "FREE_BYTES_MIN", 1 << 60)
+        for _ in range(3):
+            with pytest.raises(UnavailableError, match="bytes of free room"):
+                keeper.step()
+            now_s[0] += 2.0
+    assert "bytes of free room" in (tmp_path / FAILED).read_text()
+    now_s[0] += TRY_AGAIN_S
+    keeper.step()
+    assert (keeper.failure, (tmp_path / FAILED).exists()) == ("", False)
+
+
+def test_a_file_that_goes_during_a_check_is_not_missing_but_a_bad_one_is_noted(
+    made: ColdTrips, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made.move()
+    damage = DamageNotes()
+    keeper = ColdKeeper(made.index, Cooling(made.index.cold, 30), tmp_path, damage=damage)
+    keeper.bad = {1: "read it again"}
+    made.file.write_bytes(b"")
+    keeper.check()
+    (noted,) = damage.told()
+    assert noted == keeper.bad[1]
+    assert "is damaged" in noted
+
+    def gone(*_: object) -> None:
+        made.index.query("DELETE FROM cold_trips")
+        raise ColdError("missing")
+
+    monkeypatch.setattr(cooling, "check_file", gone)
+    keeper.check()
+    assert keeper.bad == {}
 
 
 def test_a_disk_without_room_keeps_the_trips_in_the_index(

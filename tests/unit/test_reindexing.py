@@ -15,7 +15,8 @@ import pytest
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.client import LedgerClient
 from gateway.index import reindexing
-from gateway.index.cooling import Cooling
+from gateway.index.coldfile import head_of
+from gateway.index.cooling import Cooling, Moving
 from gateway.index.follower import Follower
 from gateway.index.moving import Mover
 from gateway.index.network import Network
@@ -24,6 +25,7 @@ from gateway.index.reindexing import ReindexProgress, build, take_offered
 from gateway.index.schema import VERSION
 from gateway.index.store import IndexStore
 from gateway.intake.inbox import Inbox
+from support.gateways.coldtrips import READINGS, client_of, cold_trips
 from support.ledgers.fake import FakeLedger
 
 BLOCKS = 12
@@ -211,6 +213,31 @@ def test_a_full_disk_leaves_nothing(
     with pytest.raises(UnavailableError, match="disk is full"):
         built(client, store)
     assert beside(store) == []
+
+
+def test_a_build_that_fails_leaves_no_cold_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with cold_trips(tmp_path) as made, closing(client_of(made)) as asked:
+        made.move()
+        head = made.index.cold.folder
+
+        def full(self: Moving) -> None:
+            with self._mover._store.connection() as db:  # type: ignore[union-attr]  # noqa: SLF001
+                made.index.cold.write(head_of(db, 1), lambda _: None)
+            raise UnavailableError("the disk is full")
+
+        monkeypatch.setattr(Moving, "now", full)
+        with pytest.raises(UnavailableError, match="the disk is full"):
+            build(
+                asked,
+                made.index.offered,
+                None,
+                lambda _: None,
+                Cooling(made.index.cold, 30),
+            )
+        assert list(head.iterdir()) == [made.file.parent]
+        assert len(made.page(0)) == READINGS
 
 
 def test_what_a_killed_build_left_is_in_nobodys_way(
