@@ -106,6 +106,7 @@ ELSEWHERE: Final = {
     "GATEWAY/*.db.damaged*",
     "GATEWAY/jobs/",
     "GATEWAY/cold/",
+    "GATEWAY/cold-failed",
     "GATEWAY/cold-now",
     "KEYS/*.key.pub",
     "/etc/wayseal/gateway.env",
