@@ -81,6 +81,7 @@ KEPT: Final = (
     Kept("GATEWAY", "recordings/", CopiedBy.GATEWAY),
     Kept("GATEWAY", "index.db", CopiedBy.NOBODY),
     Kept("GATEWAY", "cold/", CopiedBy.NOBODY),
+    Kept("GATEWAY", "cold-failed", CopiedBy.NOBODY),
     Kept("GATEWAY", "cold-now", CopiedBy.NOBODY),
     Kept("GATEWAY", "scrub.db", CopiedBy.NOBODY),
     Kept("GATEWAY", "reserve", CopiedBy.NOBODY),

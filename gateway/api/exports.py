@@ -55,9 +55,9 @@ def readings_csv(
     formula begins with an apostrophe.
     """
     records.trips.check_known(trip_id)
+    readings = every_reading(records.trips, trip_id, span)
     note_access(request, log, caller, Taken.READINGS, trip_id)
-    pieces = as_csv(every_reading(records.trips, trip_id, span))
-    return _file(pieces, f"{trip_id}.csv", CSV_TYPE)
+    return _file(as_csv(readings), f"{trip_id}.csv", CSV_TYPE)
 
 
 @router.get(
@@ -79,9 +79,9 @@ def readings_senml(
     of tampering.
     """
     records.trips.check_known(trip_id)
+    readings = every_reading(records.trips, trip_id, span)
     note_access(request, log, caller, Taken.READINGS, trip_id)
-    pieces = as_senml(every_reading(records.trips, trip_id, span), trip_id)
-    return _file(pieces, f"{trip_id}.senml.json", SENML_TYPE)
+    return _file(as_senml(readings, trip_id), f"{trip_id}.senml.json", SENML_TYPE)
 
 
 @router.get(

@@ -179,7 +179,16 @@ def test_a_damaged_index_is_not_taken_for_a_damaged_cold_file(made: ColdTrips) -
 
 
 def test_a_pass_says_why_trips_stay(made: ColdTrips) -> None:
-    assert "1 stay in the index: 1 are too young" in made.move()
+    def stopped(*_: object) -> int:
+        raise UnavailableError("stopped")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(moving, "flip_some", stopped)
+        with pytest.raises(UnavailableError, match="stopped"):
+            made.move()
+    said = made.move()
+    assert "moved 2 trips with 60 readings into a cold file that was there" in said
+    assert "1 stay in the index: 1 are too young" in said
     assert made.move().startswith("no trip was moved, in 0 s; 1 stay in the index")
     made.index.cut(0)
     made.index.query("DELETE FROM block_times")
