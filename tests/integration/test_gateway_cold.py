@@ -161,6 +161,7 @@ def test_an_export_that_meets_a_lost_file_at_its_beginning_is_no_half_of_a_file(
     cold_file(services).unlink()
     for path in ("/readings.csv", "/readings.senml"):
         assert [status for status, _ in asked(services, f"/v1/trips/A{path}")] == [503]
+    assert [each.what for _, each in services.accesses.listed(0, 10)] == []
 
 
 def test_the_command_shows_what_lies_where(services: Services, tmp_path: Path) -> None:

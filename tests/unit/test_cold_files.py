@@ -164,6 +164,13 @@ def test_the_command_makes_the_file_of_a_trip_again_beside_the_gateway(
     told = json.loads(capsys.readouterr().out)
     assert (told["trips_kept"], told["trips_fetched"], told["blocks"]) == (0, 2, 2)
     assert made.pages() == before
+    left = made.index.cold.of("f" * 16)  # by a build that was killed
+    left.mkdir()
+    (left / "000001.db").touch()
+    reindex.run(Namespace(trip=None), settings)
+    assert json.loads(capsys.readouterr().out)["taken"] is False
+    assert not left.exists()
+    assert made.pages() == before
 
 
 def test_a_damaged_index_is_not_taken_for_a_damaged_cold_file(made: ColdTrips) -> None:
