@@ -128,7 +128,7 @@ def test_a_node_of_our_own_commits_and_goes(tmp_path: Path, program: str) -> Non
         (volume,) = volumes
         assert list(volume.work.iterdir()) == [volume.work / "made-by-wayseal-bench"]
     assert Flag.INVALID not in flags(outcome)
-    assert values(outcome)["node-cpu-per-transaction"] > 0
+    assert "node-cpu-per-transaction" in values(outcome)  # in ticks of 10 ms: it may be none
     lines = outcome.attachments[CSV].decode().splitlines()
     assert len(lines) == 21
     assert {line.split(",")[1] for line in lines[1:]} == {"765"}

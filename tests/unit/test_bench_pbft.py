@@ -143,7 +143,8 @@ def test_real_replicas_decide_each_request(tmp_path: Path, kind: str, batch: int
     found = {each.metric.name: each.value for each in outcome.observations}
     assert outcome.work.transactions == 30
     assert found["committed-rate"] > 0
-    assert found["primary-cpu-per-transaction"] > 0
+    # The kernel counts CPU in ticks of 10 ms, so few requests may take none.
+    assert "primary-cpu-per-transaction" in found
     assert found["response-p50"] <= found["response-p95"]
     assert found["batch-mean"] == 1 if batch == 1 else 1 <= found["batch-mean"] <= BATCH
 
