@@ -1,8 +1,11 @@
 """Each host installs what its role needs, by hash, and nothing is fetched to build this project."""
 
+import json
+import os
 import re
 import tomllib
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +23,7 @@ GATEWAYS = {
     *("amqtt", "cassandra-driver", "fastapi", "lmdb", "pydantic", "pydantic-core"),
     *("pydantic-settings", "starlette", "uvicorn"),
 }
+NOT_COMMITTED = {".git", ".venv", "build", "node_modules"}
 OF_A_CAMERA = {"av", "numpy", "opencv-python-headless"}
 
 
@@ -86,6 +90,19 @@ def test_a_lock_has_no_address(lock: str) -> None:
     text = (ROOT / lock).read_text("utf-8")
     assert "://" not in text
     assert set(re.findall(r"(?<!\S)--?[a-z-]+", text)) == {"--hash"}
+
+
+def test_a_lock_of_npm_has_no_address_and_a_hash_for_each_package() -> None:
+    locks = []
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in NOT_COMMITTED]
+        locks += [Path(folder, name) for name in files if name == "package-lock.json"]
+    assert len(locks) >= 4
+    for lock in locks:
+        text = lock.read_text("utf-8")
+        assert "://" not in text, lock
+        packages = json.loads(text)["packages"]
+        assert [name for name in packages if name and "integrity" not in packages[name]] == [], lock
 
 
 @pytest.mark.parametrize("lock", [BUILD, *OF_ROLE.values()])
