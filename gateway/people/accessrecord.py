@@ -43,7 +43,7 @@ class AccessRecord:
         return int(number)
 
     def hash_of(self, number: int) -> bytes | None:
-        """Return the hash of an access; None if there is none of that number."""
+        """Return the hash of an access; None if the record has no access with that number."""
         wire = self._wire(number)
         return None if wire is None else access_hash(wire)
 

@@ -194,7 +194,7 @@ class CommittedHeads:
         return ""
 
     def _newest(self) -> CommittedAccesses:
-        """Return the newest head of this record by this key; an empty one if there is none."""
+        """Return the newest head of this record by this key; an empty one before the first."""
         record = self._record.sha256
         place = address.newest_accesses(self._site_id, record, self._signer.public_key)
         return parse(CommittedAccesses, self._ledger.state(place) or b"")

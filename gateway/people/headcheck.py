@@ -60,7 +60,7 @@ def heads_on_ledger(ledger: Entries, site_id: str, record_sha256: bytes) -> OnLe
     Args:
         ledger: The ledger.
         site_id: The gateway's site.
-        record_sha256: The hash of the first access; empty if there is none.
+        record_sha256: The hash of the first access; empty before the first access.
 
     Raises:
         RejectedError: An entry is malformed, or newer blocks displaced the state that was asked.

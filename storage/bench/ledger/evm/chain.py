@@ -171,7 +171,7 @@ class Chain:
             amounts: By address; nothing is paid where 0 is due.
 
         Raises:
-            RejectedError: The payer has too little, or there is none.
+            RejectedError: The payer has too little, or the node signs for no account.
             UnavailableError: The chain does not answer, or makes no block.
         """
         due = {address: amount for address, amount in amounts.items() if amount}
