@@ -207,7 +207,7 @@ class Application:
             carried,
             bytes_max=request.max_tx_bytes - sum(map(len, first)),
             batches_max=_room(obeyed, len(first)),
-            bytes_wanted=PROPOSAL_BYTES,
+            size_max=PROPOSAL_BYTES,
         )
         return ResponsePrepareProposal(txs=[*first, *(each.tx for each in chosen)])
 

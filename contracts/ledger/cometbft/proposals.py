@@ -4,7 +4,6 @@ Batches are sorted so that each comes after those it depends on: two validators 
 different orders would refuse batches that are only early.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -51,7 +50,7 @@ def filled(
     *,
     bytes_max: int,
     batches_max: int,
-    bytes_wanted: int = sys.maxsize,
+    size_max: int = BLOCK_BATCH_BYTES_MAX,
 ) -> Iterator[Carried]:
     """Yield the first batches that fit a height, none after one that does not.
 
@@ -59,14 +58,14 @@ def filled(
         carried: In order.
         bytes_max: How many bytes of transactions the engine takes.
         batches_max: How many batches the network permits.
-        bytes_wanted: How many bytes are enough; the first batch may have more.
+        size_max: How many bytes the batches may have together; the first one may have more.
     """
     size = addresses = on_wire = 0
     for number, each in enumerate(carried):
         size += each.batch.size
         addresses += each.batch.addresses
         on_wire += len(each.tx) + TX_OVERHEAD_BYTES
-        full = size > min(bytes_wanted, BLOCK_BATCH_BYTES_MAX) or addresses > BATCH_ADDRESSES_MAX
+        full = size > size_max or addresses > BATCH_ADDRESSES_MAX
         if number >= batches_max or on_wire > bytes_max or (full and number):
             return
         yield each
