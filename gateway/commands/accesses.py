@@ -4,7 +4,7 @@ import argparse
 import base64
 import json
 from collections.abc import Mapping
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -52,12 +52,11 @@ def _check(db: LookedAt, settings: Settings, kept: list[Path] | None, *, offline
         UnavailableError: The ledger does not answer.
     """
     record = AccessRecord(db)
-    with ExitStack() as opened:
-        ledger = on_ledger = None
-        if not offline:
-            ledger = opened.enter_context(closing(LedgerClient(settings.ledger.place)))
+    on_ledger = None
+    if not offline:
+        with closing(LedgerClient(settings.ledger.place)) as ledger:
             on_ledger = heads_on_ledger(ledger, settings.site_id, record.sha256)
-        keys, notes = _trusted_keys(settings, ledger)
+    keys, notes = _trusted_keys(settings)
     found: list[str] = []
     said: dict[str, object] = {}
     if on_ledger is not None:
@@ -70,8 +69,9 @@ def _check(db: LookedAt, settings: Settings, kept: list[Path] | None, *, offline
     for head in [*record.heads(), *map(_kept_head, kept or ())]:
         body = open_head(head, keys)
         bodies.append(body)
-        if late := _after_removal(head, body, keys):
-            on_it = on_ledger is not None and on_ledger.has(body.number, body.sha256)
+        late = _after_removal(head, body, keys)
+        if late and on_ledger is not None:  # which alone tells whether to blame the gateway
+            on_it = on_ledger.has(body.number, body.sha256)
             (notes if on_it else found).append(late)
     found += problems(record.all_wires(), bodies)
     if found:
@@ -82,21 +82,16 @@ def _check(db: LookedAt, settings: Settings, kept: list[Path] | None, *, offline
     print(json.dumps(counts | said | {"notes": notes, "holds": True}, ensure_ascii=False))
 
 
-def _trusted_keys(
-    settings: Settings, ledger: LedgerClient | None
-) -> tuple[dict[str, int | None], list[str]]:
+def _trusted_keys(settings: Settings) -> tuple[dict[str, int | None], list[str]]:
     """Return the keys whose heads count, each with when it was removed, UTC ms, and what is amiss.
 
     They are the gateway's own key, and those that its site had registered for its gateways.
-
-    Raises:
-        UnavailableError: The ledger does not answer.
     """
     known = kept_public_key(settings)
     own: dict[str, int | None] = {known: None} if known else {}
     try:
         with looking_at_index(settings.index_file, cold_files(settings)) as index:
-            return gateway_keys(index, settings.site_id, ledger) | own, []
+            return gateway_keys(index, settings.site_id) | own, []
     except (RejectedError, UnavailableError) as error:
         return own, [f"earlier keys of the gateway are not known: {error}"]
 
