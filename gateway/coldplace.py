@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gateway.index.coldfile import ColdFiles
+from gateway.index.coldfolder import ColdFiles
 from gateway.settings import Settings
 
 COLD_ID: Final = ".wayseal-cold"

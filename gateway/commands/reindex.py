@@ -13,7 +13,7 @@ from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.ledger.client import LedgerClient
 from contracts.runtime.files import holder_of, locked
 from gateway.coldplace import cold_files
-from gateway.index.coldfile import ColdFiles
+from gateway.index.coldfolder import ColdFiles
 from gateway.index.cooling import REINDEX_LOCK, Cooling
 from gateway.index.looked import looking_at_index
 from gateway.index.moving import generation_of

@@ -15,7 +15,6 @@ from contracts.runtime.connection import Connection
 from contracts.runtime.sqlite import as_sqlite3
 from gateway.index.coldfile import (
     ColdError,
-    ColdFiles,
     ColdHead,
     ColdTrip,
     attach,
@@ -25,6 +24,8 @@ from gateway.index.coldfile import (
     opened,
     rows_in,
 )
+from gateway.index.coldfolder import ColdFiles
+from gateway.index.readings import Row
 from gateway.index.schema import readings_in
 from storage.checked.connection import APSW
 
@@ -119,7 +120,7 @@ def _union(db: Connection, place: ColdPlace) -> str:
 @contextmanager
 def _attached(db: Connection, cold: ColdFiles, place: ColdPlace) -> Iterator[None]:
     head = head_of(db, place.file)
-    path = cold.path(head.generation, place.file)
+    path = cold.path(head)
     try:
         with as_sqlite3(APSW):
             attach(db, path)
@@ -128,7 +129,8 @@ def _attached(db: Connection, cold: ColdFiles, place: ColdPlace) -> Iterator[Non
             yield
     except sqlite3.Error:
         # The error does not say which file: what the question reads of this one is read alone.
-        read_alone(path, head, place)
+        for _ in moved_rows(cold, head, place):
+            pass
         raise
 
 
@@ -136,7 +138,7 @@ def check_trip(db: Connection, database: str, path: Path, place: ColdPlace) -> N
     """Check that a cold file has the readings of a trip that the index expects in it.
 
     Raises:
-        ColdError: It has others, or none.
+        ColdError: It has other readings of that trip, or does not have the trip.
     """
     row: Any = db.execute(
         f"SELECT * FROM {database}.trips WHERE trip = ?",  # noqa: S608
@@ -151,13 +153,23 @@ def check_trip(db: Connection, database: str, path: Path, place: ColdPlace) -> N
         )
 
 
-def read_alone(path: Path, head: ColdHead, place: ColdPlace) -> None:
-    """Read a trip's pages of a cold file.
+def moved_rows(
+    cold: ColdFiles, head: ColdHead, place: ColdPlace, upto: int | None = None
+) -> Iterator[list[Row]]:
+    """Yield a trip's rows of `kept_readings` from its cold file by position, some at a time.
+
+    Errors of the caller between two rows are not taken for errors of the file.
+
+    Args:
+        cold: The files.
+        head: What the file must say of itself.
+        place: The trip.
+        upto: The last position; None: to the end.
 
     Raises:
-        ColdError: One is damaged.
+        ColdError: The file is missing, damaged, or has other readings of the trip.
     """
-    with opened(path, head) as db:
-        check_trip(db, "main", path, place)
-        for _ in rows_in(db, place.trip):
-            pass
+    path = cold.path(head)
+    with opened(path, head) as file:
+        check_trip(file, "main", path, place)
+        yield from rows_in(file, place.trip, upto)

@@ -51,12 +51,13 @@ def states(index: IndexStore) -> Iterator[ColdState]:
         with index.connection() as db:
             rows = db.execute("SELECT * FROM cold_trips WHERE file = ?", (file,)).fetchall()
         places = list(map(ColdPlace._make, rows))
-        path = index.cold.path(head.generation, file)
+        head = head._replace(file=file)
+        path = index.cold.path(head)
         fault, size = "", 0
         with suppress(OSError):  # the fault says it
             size = path.stat().st_size
         try:
-            with opened(path, head._replace(file=file)) as looked:
+            with opened(path, head) as looked:
                 for place in places:
                     check_trip(looked, "main", path, place)
         except ColdError as error:
@@ -80,7 +81,7 @@ def check_file(index: IndexStore, file: int, going_on: Callable[[], bool]) -> No
     with index.connection() as db:
         head = head_of(db, file)
         rows = db.execute("SELECT * FROM cold_trips WHERE file = ?", (file,)).fetchall()
-    path = index.cold.path(head.generation, file)
+    path = index.cold.path(head)
     with opened(path, head) as looked:
         found = looked.execute("PRAGMA quick_check(1)").fetchall()
         if found != [("ok",)]:

@@ -1,4 +1,4 @@
-"""Cold files: readings of old trips, each file written once and then never changed.
+"""A cold file: readings of old trips, written once and then never changed.
 
 So a question reads it without a lock, a kill leaves the file whole or not there at all, and a file
 may lie on a disk that is slow or read-only. An index names its files by a generation of its own:
@@ -6,7 +6,6 @@ files of another index, or of an older one, are never taken for its own.
 """
 
 import hashlib
-import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -15,13 +14,6 @@ from typing import Any, Final, NamedTuple
 
 from contracts.errors import UnavailableError
 from contracts.runtime.connection import Connection
-from contracts.runtime.files import (
-    created,
-    disk_errors,
-    give_to_owner_of,
-    make_directory,
-    sync_directory,
-)
 from contracts.runtime.sqlite import as_sqlite3, translated
 from gateway.index.readings import Row, insert_readings
 from gateway.index.schema import COLD_SCHEMA, VERSION
@@ -32,13 +24,11 @@ from storage.checked.connection import (
     open_checked,
     unchanging,
 )
-from storage.volumes.marker import Identity
 
 ROWS_AT_ONCE: Final = 4096
 """Readings in memory at once."""
 REINDEX: Final = "type wayseal-gateway reindex"
 REMEDY: Final = f"put it back as it was, or {REINDEX}"
-_NAME: Final = re.compile(r"(\d{6,})\.db")
 _MAGIC: Final = b"SQLite format 3\x00"
 _PAGE_SIZE: Final = slice(16, 18)
 _PAGE_COUNT: Final = slice(28, 32)
@@ -105,173 +95,17 @@ class Digest:
         return self._hash.digest()
 
 
-class ColdFiles:
-    """The folder of the cold files; a folder below it for each generation.
+def write_file(part: Path, head: ColdHead, fill: Callable[[Connection], None]) -> None:
+    """Write a cold file.
 
     Args:
-        folder: Where they lie.
-        memory: File in which the gateway remembers that it has used the folder, if that is on a
-            disk that may be away, or that another gateway may see; its own id is beside it.
+        part: Its path, until it is whole.
+        head: What it says of itself.
+        fill: Adds trips and their readings.
+
+    Raises:
+        UnavailableError: The disk is full or failed.
     """
-
-    def __init__(self, folder: Path, memory: Path | None = None) -> None:
-        self.folder = folder
-        self._memory = memory
-        self._identity = None if memory is None else Identity(folder, memory)
-
-    def look(self) -> None:
-        """Check that the folder is there if it was used, and that it is ours; write nothing.
-
-        Raises:
-            UnavailableError: It is away, another one, or another gateway's.
-        """
-        if self._identity is not None:
-            with self._named():
-                self._identity.look()
-                self._identity.look_for_owner()
-
-    def _take(self) -> None:
-        """Make and mark the folder if it was never used; check it as `look` does."""
-        if self._identity is None or self._memory is None:
-            _make(self.folder)
-            return
-        with self._named():
-            known = self._identity.known
-            if not known:
-                _make(self.folder)
-                make_directory(self._memory.parent)
-            self._identity.check()
-            if not known:
-                self._give(self._memory.parent)
-                self._give(self.folder)
-
-    def _give(self, folder: Path) -> None:
-        """Let the gateway's user read the marks, if root made them."""
-        with disk_errors("give away", folder):
-            for each in folder.glob(".wayseal-*"):
-                give_to_owner_of(folder, each)
-
-    @contextmanager
-    def _named(self) -> Iterator[None]:
-        try:
-            yield
-        except UnavailableError as error:
-            raise UnavailableError(
-                f"folder of cold files {self.folder}: {error}; mount its disk if it is away"
-            ) from error
-
-    def of(self, generation: str) -> Path:
-        """Return the folder of a generation."""
-        return self.folder / generation
-
-    def path(self, generation: str, file: int) -> Path:
-        """Return where a file lies."""
-        return self.of(generation) / f"{file:06}.db"
-
-    def numbers(self, generation: str) -> list[int]:
-        """Return the numbers of the files that are there, ascending.
-
-        Raises:
-            UnavailableError: The folder cannot be read.
-        """
-        folder = self.of(generation)
-        with disk_errors("list", folder):
-            names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
-        return sorted(int(found[1]) for found in map(_NAME.fullmatch, names) if found)
-
-    def remove(self, generation: str, file: int) -> None:
-        """Remove a file that no trip is in any more.
-
-        Raises:
-            UnavailableError: It cannot be removed.
-        """
-        path = self.path(generation, file)
-        with disk_errors("remove", path):
-            path.unlink(missing_ok=True)
-
-    def remove_others(self, generation: str) -> int:
-        """Remove the files of every other generation, and halves of files; return how many.
-
-        In a folder that this gateway never used, those of others stay.
-
-        Raises:
-            UnavailableError: One cannot be removed, or the folder is away or another gateway's.
-        """
-        removed = 0
-        if self._identity is not None and not self._identity.known:
-            return removed
-        self.look()
-        with disk_errors("clear", self.folder):
-            for folder in self.folder.iterdir() if self.folder.is_dir() else ():
-                if not re.fullmatch(r"[0-9a-f]{16}", folder.name):
-                    continue
-                for each in folder.iterdir():
-                    if folder.name != generation or each.name.startswith("."):
-                        each.unlink()
-                        removed += 1
-                if folder.name != generation:
-                    folder.rmdir()
-        return removed
-
-    def remove_all(self, generation: str) -> None:
-        """Remove the files of one generation.
-
-        Raises:
-            UnavailableError: One cannot be removed.
-        """
-        folder = self.of(generation)
-        with disk_errors("clear", folder):
-            if folder.is_dir():
-                for each in folder.iterdir():
-                    each.unlink()
-                folder.rmdir()
-
-    def write(self, head: ColdHead, fill: Callable[[Connection], None]) -> Path:
-        """Write a file; it appears under its name once it is whole and durable.
-
-        Args:
-            head: Which file.
-            fill: Adds trips and their readings.
-
-        Raises:
-            UnavailableError: The disk is full, failed or away, or another gateway's; nothing of it
-                stays.
-        """
-        path = self.path(head.generation, head.file)
-        self._take()
-        _make(path.parent)
-        with created(path) as part:
-            _fill(part, head, fill)
-        return path
-
-    def replace(self, head: ColdHead, fill: Callable[[Connection], None]) -> None:
-        """Write a file in the place of one that is damaged or missing, as `write` does.
-
-        Raises:
-            UnavailableError: The disk is full, failed or away; nothing is changed.
-        """
-        path = self.path(head.generation, head.file)
-        fresh = path.with_name(f".remade-{path.name}")
-        self.look()
-        with disk_errors("replace", path):
-            if not path.parent.is_dir():
-                raise UnavailableError(f"{path.parent} is missing: mount its disk, or {REINDEX}")
-            fresh.unlink(missing_ok=True)
-            with created(fresh) as part:
-                _fill(part, head, fill)
-            fresh.replace(path)
-            sync_directory(path.parent)
-
-
-def _make(folder: Path) -> None:
-    with disk_errors("make", folder):
-        if not folder.is_dir():
-            make_directory(folder)
-            give_to_owner_of(folder.parent, folder)
-            sync_directory(folder.parent)
-
-
-def _fill(part: Path, head: ColdHead, fill: Callable[[Connection], None]) -> None:
     with translated(f"cold file {part}"), as_sqlite3(APSW):
         part.unlink(missing_ok=True)  # of a process that was killed
         with closing(create_unchanging(part)) as db:

@@ -12,7 +12,8 @@ from contracts.errors import UnavailableError
 from contracts.records.clock import now_ms
 from contracts.runtime.files import locked, remove_file, write_file
 from gateway.index.coldcheck import check_file
-from gateway.index.coldfile import ColdError, ColdFiles
+from gateway.index.coldfile import ColdError
+from gateway.index.coldfolder import ColdFiles
 from gateway.index.moving import FILE_READINGS, Mover, Pass, generation_of
 from gateway.index.store import IndexStore
 from gateway.worker import Worker
@@ -30,9 +31,9 @@ _DAY_MS: Final = 86_400_000
 NOW: Final = "cold-now"
 """In the data directory: an operator asks for a pass. It is removed when the pass is over."""
 FAILED: Final = "cold-failed"
-"""In the data directory: why the last pass failed. The next one that does not removes it."""
+"""In the data directory: why the last pass failed. The next pass that does not fail removes it."""
 REINDEX_LOCK: Final = "reindex.lock"
-"""In the data directory: held by whoever makes cold files of another index, or removes them."""
+"""In the data directory: held while cold files of another index are made, and while files go."""
 
 _log = logging.getLogger(__name__)
 
@@ -194,7 +195,7 @@ class ColdKeeper:
             try:
                 check_file(self._index, file, lambda: not self.worker.stopping)
             except ColdError as error:
-                if self._is_used(file):  # it may have been moved again and removed meanwhile
+                if self._is_used(file):  # a pass may have moved its trips on, and removed it
                     self.bad[file] = str(error)
                     self._damage.lost(str(error))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from contracts.errors import RejectedError
 from contracts.runtime.connection import Connection
-from gateway.index.coldfile import ColdFiles
+from gateway.index.coldfolder import ColdFiles
 from gateway.index.schema import VERSION
 from gateway.index.store import COLD, REBUILDING, IndexStore
 from storage.checked.look import beside

@@ -1,9 +1,9 @@
 """Moves the readings of old trips from the index into cold files.
 
 A file is written whole first. Then its trips are flipped, some thousand readings in a transaction:
-the index notes up to which reading a trip is in the file, and deletes these rows. So whatever ends
-the process, each reading counts in one place: a file that no trip is in is removed, and one that
-was being flipped is gone on with.
+the index notes up to which reading a trip is in the file, and deletes these rows. So each reading
+counts in one place, even after a kill: the next pass removes a file that no trip is in, and goes on
+with a file whose trips were being flipped.
 """
 
 import logging
@@ -19,7 +19,7 @@ from contracts.errors import UnavailableError
 from contracts.runtime.connection import Connection
 from contracts.runtime.files import disk_errors
 from contracts.runtime.sqlite import transaction
-from gateway.index.asking import ColdPlace, check_trip
+from gateway.index.asking import ColdPlace, moved_rows
 from gateway.index.coldfile import (
     ColdError,
     ColdHead,
@@ -30,14 +30,13 @@ from gateway.index.coldfile import (
     put_trip,
     rows_in,
 )
+from gateway.index.flipping import flip_some
 from gateway.index.readings import Row
 from gateway.index.standing import HOLDS_OF_TRIP, in_force
 from gateway.index.store import IndexStore
 
 FILE_READINGS: Final = 1_000_000
 """A file takes no further trip once it has so many readings: 65 to 190 MB."""
-FLIPPED_AT_ONCE: Final = 1024
-"""Readings that leave the index in one transaction: it keeps a block waiting for some 10 ms."""
 FREE_BYTES_MIN: Final = 256 << 20
 """Room that a new file leaves on the disk of cold files."""
 DAY_S: Final = 86_400
@@ -54,13 +53,13 @@ class Pass:
     Attributes:
         trips: Trips that have readings in the index.
         open: Of these, trips that have not ended.
-        held: Those under a legal hold.
-        due: Those that are old, where nothing was moved yet.
-        young: Those that ended, or were read, less than the set days ago.
-        failed: Those that wait because a cold file does not answer.
+        held: Trips under a legal hold.
+        young: Trips that ended, or were read, less than the set days ago.
+        due: Trips that are old; only a look that moves nothing counts them.
+        failed: Trips that wait because a cold file does not answer.
         moved: Trips that were moved.
-        readings: That were moved.
-        files: That were written.
+        readings: Readings that were moved.
+        files: Files that were written.
         timeless: Whether the ledger records no times.
         took_s: How long it took.
     """
@@ -80,7 +79,7 @@ class Pass:
     def __str__(self) -> str:
         """Say it in words, also why trips stay."""
         if self.timeless:
-            return "no trip was moved: the ledger records no times, so none is known to be old"
+            return "no trip was moved: the ledger records no times, so no trip is known to be old"
         stay = {
             "have not ended": self.open,
             "are under a hold": self.held,
@@ -130,10 +129,7 @@ class Mover:
         done = Pass()
         self._check_folder()
         self._go_on(done)
-        with self._store.connection() as db:
-            upto = _old_block(db, self._days)
-        done.timeless = upto is None
-        due = self._due(-1 if upto is None else upto, done)
+        due = self._due(done)
         for trip in due:
             if self._stopping():
                 break
@@ -145,10 +141,7 @@ class Mover:
     def look(self) -> Pass:
         """Look at all trips, and move nothing."""
         found = Pass()
-        with self._store.connection() as db:
-            upto = _old_block(db, self._days)
-        found.timeless = upto is None
-        found.due = sum(1 for _ in self._due(-1 if upto is None else upto, found))
+        found.due = sum(1 for _ in self._due(found))
         return found
 
     def _check_folder(self) -> None:
@@ -165,8 +158,11 @@ class Mover:
                 "mount its disk, put it back, or type wayseal-gateway reindex"
             )
 
-    def _due(self, upto: int, done: Pass) -> Iterator[int]:
+    def _due(self, done: Pass) -> Iterator[int]:
         """Yield the numbers of trips that are old, ascending, and count the others."""
+        with self._store.connection() as db:
+            upto = _old_block(db, self._days)
+        done.timeless = upto is None
         after = -1
         while not self._stopping():
             began_s = time.monotonic()
@@ -182,7 +178,7 @@ class Mover:
             done.trips += 1
             if ended == _NEVER:
                 done.open += 1
-            elif max(ended, read) > upto:
+            elif upto is None or max(ended, read) > upto:
                 done.young += 1
             elif held:
                 done.held += 1
@@ -253,19 +249,13 @@ class Mover:
                 ]
                 row = db.execute("SELECT * FROM cold_trips WHERE trip = ?", (trip,)).fetchone()
                 if row is not None:
-                    yield from self._moved(db, ColdPlace(*row))
+                    place = ColdPlace(*row)
+                    head = head_of(db, place.file)
+                    yield from moved_rows(self._store.cold, head, place, place.last)
                 yield from rows_in(db, trip)
             finally:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
-
-    def _moved(self, db: Connection, place: ColdPlace) -> Iterator[list[Row]]:
-        """Yield the readings of a trip that were moved before."""
-        head = head_of(db, place.file)
-        path = self._store.cold.path(head.generation, place.file)
-        with opened(path, head) as file:
-            check_trip(file, "main", path, place)
-            yield from rows_in(file, place.trip, place.last)
 
     def _go_on(self, done: Pass) -> None:
         """Flip what is left of the newest file: a kill may have come between."""
@@ -279,7 +269,7 @@ class Mover:
                 _log.error("%s", error)
 
     def _flip(self, head: ColdHead, done: Pass) -> None:
-        path = self._store.cold.path(head.generation, head.file)
+        path = self._store.cold.path(head)
         with opened(path, head) as looked:
             trips = looked.execute("SELECT * FROM trips ORDER BY trip").fetchall()
         for trip in map(ColdTrip._make, trips):
@@ -304,11 +294,11 @@ class Mover:
     def _remove_empty(self) -> None:
         """Remove the files of this generation that no trip is in any more."""
         with self._store.connection() as db:
-            generation = head_of(db, 0).generation
+            head = head_of(db, 0)
             used = {file for (file,) in db.execute("SELECT DISTINCT file FROM cold_trips")}
-        for file in self._store.cold.numbers(generation):
+        for file in self._store.cold.numbers(head.generation):
             if file not in used and not self._stopping():
-                self._store.cold.remove(generation, file)
+                self._store.cold.remove(head._replace(file=file))
 
 
 def generation_of(store: IndexStore) -> str:
@@ -333,7 +323,7 @@ FROM names WHERE number = ?
 
 
 def _old_block(db: Connection, days: int) -> int | None:
-    """Return the newest block that is so many days older than the head; -1 if none is.
+    """Return the newest block that is so many days older than the head; -1 if no block is.
 
     None: the ledger records no times.
     """
@@ -342,60 +332,3 @@ def _old_block(db: Connection, days: int) -> int | None:
         return None
     sql = "SELECT ifnull(max(block_num), -1) FROM block_times WHERE time_s <= ?"
     return int(db.execute(sql, (newest[0] - days * DAY_S,)).fetchone()[0])
-
-
-def flip_some(db: Connection, head: ColdHead, trip: ColdTrip) -> int:
-    """Let some of a trip's readings count in a cold file, and delete them in the index.
-
-    Args:
-        db: The index, in a transaction.
-        head: Of the file, which is whole and durable.
-        trip: What the file has of the trip.
-
-    Returns:
-        How many; 0: there are no more, a fork has undone them since they were copied, or the index
-        is another one by now.
-    """
-    if head_of(db, head.file) != head:
-        return 0
-    on_chain = "SELECT 1 FROM blocks WHERE block_num = ? AND block_id = ?"
-    if db.execute(on_chain, (trip.block_num, trip.block_id)).fetchone() is None:
-        return 0
-    row = db.execute("SELECT * FROM cold_trips WHERE trip = ?", (trip.trip,)).fetchone()
-    if row is not None and ColdPlace(*row).file > head.file:
-        return 0
-    (nth,) = db.execute(
-        "SELECT max(position) FROM (SELECT position FROM kept_readings WHERE trip = ?"
-        " AND position <= ? ORDER BY position LIMIT ?)",
-        (trip.trip, trip.last, FLIPPED_AT_ONCE),
-    ).fetchone()
-    if nth is None:
-        return 0
-    (following,) = db.execute(  # the first of a transaction has its id, so they stay together
-        "SELECT min(position) FROM kept_readings WHERE trip = ? AND position > ? AND position <= ?"
-        " AND behind = 0",
-        (trip.trip, nth, trip.last),
-    ).fetchone()
-    upto = trip.last if following is None else following - 1
-    these = "FROM kept_readings WHERE trip = ?1 AND position <= ?2"
-    db.execute(
-        "REPLACE INTO cold_trips SELECT trip, ?3, ?4, ?5, ?6, position, block_num"
-        f" {these} ORDER BY position DESC LIMIT 1",
-        (trip.trip, upto, head.file, trip.readings, trip.sha256, trip.last),
-    )
-    db.execute(
-        "INSERT INTO cold_devices SELECT trip, device, count(*), max(sequence), max(utc_ms),"
-        f" max(block_num) {these} GROUP BY device ON CONFLICT (trip, device) DO UPDATE SET"
-        " readings = readings + excluded.readings,"
-        " last_sequence = max(last_sequence, excluded.last_sequence),"
-        " last_utc_ms = max(last_utc_ms, excluded.last_utc_ms),"
-        " block_num = max(block_num, excluded.block_num)",
-        (trip.trip, upto),
-    )
-    db.execute(
-        "INSERT INTO cold_signs SELECT trip, device, sequence, position, utc_ms, tamper_flags,"
-        f" block_num {these} AND tamper_flags > 0",
-        (trip.trip, upto),
-    )
-    db.execute(f"DELETE {these}", (trip.trip, upto))
-    return int(db.execute("SELECT changes()").fetchone()[0])

@@ -19,7 +19,7 @@ from contracts.ledger.client import LedgerClient
 from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.runtime.files import PART_PREFIX, created
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
-from gateway.index.coldfile import ColdFiles
+from gateway.index.coldfolder import ColdFiles
 from gateway.index.cooling import Cooling, Moving
 from gateway.index.looked import looking_at_index
 from gateway.index.moving import generation_of

@@ -6,7 +6,7 @@ readings: a question reads the old file or the new one.
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,8 +14,7 @@ from contracts.errors import RejectedError
 from contracts.ledger.client import LedgerClient
 from contracts.ledger.pages import Committed
 from contracts.runtime.connection import Connection
-from gateway.index.asking import ColdPlace, check_trip, cold_place
-from gateway.index.coldcheck import is_whole
+from gateway.index.asking import ColdPlace, cold_place
 from gateway.index.coldfile import (
     ColdError,
     ColdHead,
@@ -28,7 +27,7 @@ from gateway.index.coldfile import (
     rows_in,
 )
 from gateway.index.projection import project
-from gateway.index.readings import insert_readings, rows_of
+from gateway.index.readings import Row, insert_readings, rows_of
 from gateway.index.store import IndexStore
 
 NEAR_BLOCKS: Final = 50
@@ -87,8 +86,7 @@ def remake(
         ).fetchall()
     making = _Making(index, ledger, head, [ColdPlace(*row) for row in rows], say)
     index.cold.replace(head, making.fill)
-    path = index.cold.path(head.generation, head.file)
-    return Remade(str(path), making.kept, len(making.missing), making.blocks)
+    return Remade(str(index.cold.path(head)), making.kept, len(making.missing), making.blocks)
 
 
 class _Making:
@@ -105,63 +103,57 @@ class _Making:
         self._index = index
         self._ledger = ledger
         self._head = head
-        self._places = places
+        self._places = {place.trip: place for place in places}
         self._say = say
         self.kept = 0
         self.missing: list[ColdPlace] = []
         self.blocks = 0
 
     def fill(self, made: Connection) -> None:
-        """Put every trip into the new file."""
-        for place in self._places:
-            if self._keep(made, place):
-                self.kept += 1
-            else:
-                self.missing.append(place)
-        for place in self._not_flipped():
-            self._keep(made, place)
+        """Put every trip into the new file.
+
+        The old file may have trips that the index does not have in it yet: the gateway may be
+        letting them count there just now.
+        """
+        whole = set()
+        for trip in self._listed():
+            if self._is_expected(trip) and self._keep(made, trip):
+                whole.add(trip.trip)
+        self.missing = [each for trip, each in self._places.items() if trip not in whole]
+        self.kept = len(self._places) - len(self.missing)
         self._say(f"{self.kept} of {len(self._places)} trips are whole, the others are fetched")
         if self.missing:
             self._fetch(made)
         for place in self.missing:
             self._check(made, place)
 
-    def _keep(self, made: Connection, place: ColdPlace) -> bool:
+    def _listed(self) -> list[ColdTrip]:
+        """Return the trips that the old file says it has, as far as it can be read."""
+        listed: list[ColdTrip] = []
+        with suppress(ColdError), self._old() as old:
+            listed.extend(map(ColdTrip._make, old.execute("SELECT * FROM trips ORDER BY trip")))
+        return listed
+
+    def _is_expected(self, trip: ColdTrip) -> bool:
+        place = self._places.get(trip.trip)
+        return place is None or (trip.readings, trip.sha256) == (place.readings, place.sha256)
+
+    def _keep(self, made: Connection, trip: ColdTrip) -> bool:
         """Copy a trip from the old file; False if it is not whole there."""
-        path = self._index.cold.path(self._head.generation, self._head.file)
-        with suppress(ColdError), opened(path, self._head) as old:
-            check_trip(old, "main", path, place)
-            if is_whole(old, place):
-                trip = old.execute("SELECT * FROM trips WHERE trip = ?", (place.trip,)).fetchone()
-                put_readings(made, rows_in(old, place.trip))
-                put_trip(made, ColdTrip(*trip))
+        with suppress(ColdError):
+            digest = put_readings(made, self._rows(trip.trip))
+            if (digest.rows, digest.sha256) == (trip.readings, trip.sha256):
+                put_trip(made, trip)
                 return True
-        made.execute("DELETE FROM kept_readings WHERE trip = ?", (place.trip,))
+        made.execute("DELETE FROM kept_readings WHERE trip = ?", (trip.trip,))
         return False
 
-    def _not_flipped(self) -> list[ColdPlace]:
-        """Return the trips of the old file that the index does not have in it, or not yet.
+    def _rows(self, trip: int) -> Iterator[list[Row]]:
+        with self._old() as old:
+            yield from rows_in(old, trip)
 
-        The gateway may be letting them count in the file just now.
-        """
-        path = self._index.cold.path(self._head.generation, self._head.file)
-        known = {place.trip for place in self._places}
-        listed: list[ColdTrip] = []
-        with suppress(ColdError), opened(path, self._head) as old:
-            listed = [ColdTrip(*row) for row in old.execute("SELECT * FROM trips").fetchall()]
-        return [
-            ColdPlace(
-                each.trip,
-                self._head.file,
-                each.readings,
-                each.sha256,
-                each.last,
-                each.last,
-                each.block_num,
-            )
-            for each in listed
-            if each.trip not in known
-        ]
+    def _old(self) -> AbstractContextManager[Connection]:
+        return opened(self._index.cold.path(self._head), self._head)
 
     def _fetch(self, made: Connection) -> None:
         """Fetch the readings of the missing trips from the ledger, block by block."""

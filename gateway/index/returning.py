@@ -4,8 +4,9 @@ import sqlite3
 from typing import Final
 
 from contracts.runtime.connection import Connection
-from gateway.index.asking import ColdPlace, check_trip
-from gateway.index.coldfile import ColdError, ColdFiles, head_of, opened, rows_in
+from gateway.index.asking import ColdPlace, moved_rows
+from gateway.index.coldfile import ColdError, head_of
+from gateway.index.coldfolder import ColdFiles
 from gateway.index.readings import insert_readings
 
 _TABLES: Final = ("cold_trips", "cold_devices", "cold_signs")
@@ -33,11 +34,8 @@ def bring_back(db: Connection, cold: ColdFiles, block_num: int) -> None:
 
 def _bring_back(db: Connection, cold: ColdFiles, place: ColdPlace, block_num: int) -> None:
     head = head_of(db, place.file)
-    path = cold.path(head.generation, place.file)
     try:
-        with opened(path, head) as file:
-            check_trip(file, "main", path, place)
-            for rows in rows_in(file, place.trip, place.last):
-                insert_readings(db, [row for row in rows if row[-1] <= block_num])
+        for rows in moved_rows(cold, head, place, place.last):
+            insert_readings(db, [row for row in rows if row[-1] <= block_num])
     except ColdError as error:
         raise sqlite3.DatabaseError(f"a fork undid readings of an old trip, and {error}") from error

@@ -20,7 +20,8 @@ from contracts.runtime.connection import Connection, Synchronous
 from contracts.runtime.files import sync_directory
 from contracts.runtime.sqlite import as_sqlite3, is_damage, transaction, translated
 from gateway.index import asking
-from gateway.index.coldfile import ColdError, ColdFiles
+from gateway.index.coldfile import ColdError
+from gateway.index.coldfolder import ColdFiles
 from gateway.index.projection import Rows
 from gateway.index.readings import NewReadings, add_readings
 from gateway.index.rebuilding import Rebuild, RebuildingError

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from gateway.index import coldfile, moving
+from gateway.index import coldfile, flipping, moving
 from gateway.index.moving import Mover
 from gateway.index.store import IndexStore
 from support.gateways.histories import DAY_S, DEVICES, TRIPS, Told, add, answers, begun, happen, run
@@ -150,6 +150,6 @@ def test_as_above_with_a_trip_in_both_places_between_a_few_readings(
     steps: list[tuple[Any, ...]],
 ) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(moving, "FLIPPED_AT_ONCE", 3)
+        patched.setattr(flipping, "FLIPPED_AT_ONCE", 3)
         patched.setattr(coldfile, "ROWS_AT_ONCE", 3)
         told(steps)

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from argparse import Namespace
@@ -17,9 +18,10 @@ import pytest
 from contracts.errors import RejectedError, UnavailableError
 from contracts.runtime.connection import Connection
 from gateway.commands import reindex
-from gateway.index import cooling, moving
+from gateway.index import coldfile, cooling, flipping, moving, returning
 from gateway.index.coldcheck import check_file, states
-from gateway.index.coldfile import ColdError, ColdFiles, ColdHead, ColdTrip, head_of, opened
+from gateway.index.coldfile import ColdError, ColdHead, ColdTrip, head_of, opened
+from gateway.index.coldfolder import ColdFiles
 from gateway.index.cooling import FAILED, MOVE_EVERY_S, NOW, TRY_AGAIN_S, ColdKeeper, Cooling
 from gateway.index.moving import Mover, generation_of
 from gateway.index.readings import insert_readings
@@ -31,6 +33,7 @@ from gateway.records.records import Records
 from gateway.settings import Settings
 from storage.checked.damage import DamageNotes
 from support.gateways.coldtrips import READINGS, ColdTrips, client_of, cold_trips, of_day
+from support.gateways.histories import DAY_S, Told, add, begun, run
 
 PAGE = 4096
 CACHE_BYTES = 2 << 20
@@ -245,7 +248,7 @@ def test_an_index_that_is_taken_between_two_flips_is_left_alone(
         other.query("UPDATE cold_home SET generation = ?", "f" * 16)
         other.settle()
     before = made.pages()
-    monkeypatch.setattr(moving, "FLIPPED_AT_ONCE", 4)
+    monkeypatch.setattr(flipping, "FLIPPED_AT_ONCE", 4)
 
     def rest(_: float) -> None:
         if fresh.exists() and made.index.query("SELECT 1 FROM cold_trips"):
@@ -262,11 +265,10 @@ def test_a_file_that_is_made_again_during_a_flip_keeps_what_is_not_flipped_yet(
     made: ColdTrips, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     before = made.pages()
-    flip_some = moving.flip_some
     remade: list[int] = []
 
     def between(db: Connection, head: ColdHead, trip: ColdTrip) -> int:
-        flipped = flip_some(db, head, trip)
+        flipped = flipping.flip_some(db, head, trip)
         if not flipped and not remade:
             db.execute("COMMIT")
             if fault == "missing":
@@ -416,9 +418,9 @@ def test_a_disk_without_room_keeps_the_trips_in_the_index(
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from gateway.index import coldfile, moving
+from gateway.index import coldfile, flipping, moving
 from gateway.index.store import IndexStore
-moving.FLIPPED_AT_ONCE = coldfile.ROWS_AT_ONCE = 4
+flipping.FLIPPED_AT_ONCE = coldfile.ROWS_AT_ONCE = 4
 left = int(sys.argv[2])
 
 def step(*_):
@@ -478,3 +480,48 @@ def test_a_kill_at_any_step_loses_nothing_and_leaves_nothing(tmp_path: Path, eve
                 assert ended.returncode == 0, ended.stderr
                 break
         assert ended.returncode == 0
+
+
+def test_a_full_disk_at_a_fork_is_not_taken_for_a_damaged_cold_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = begun(), Told()
+    run(first, 0, "A", "truck-1", 0, 3)
+    run(second, 1, "A", "truck-1", 3, 3)
+    second.rows["trip_entries"] = [("A", b"", 6000, 1)]
+
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with closing(IndexStore(tmp_path / "index.db")) as index:
+        for number, (told, day) in enumerate(((first, 0), (second, 0), (Told(), 31))):
+            add(index, number, told, day * DAY_S)
+        assert Mover(index, 30).run().readings == 6
+        trips = Records(index).trips
+        before = trips.readings("A", 0, 10)
+        with monkeypatch.context() as patched:
+            patched.setattr(returning, "insert_readings", full)
+            with pytest.raises(UnavailableError, match=r"index.*full"):
+                index.cut(0)
+        assert index.rebuild is None
+        assert trips.readings("A", 0, 10) == before
+        index.cut(0)
+        assert trips.readings("A", 0, 10) == before[:3]
+
+
+def test_a_full_disk_is_not_taken_for_damage_of_the_file_that_is_made_again(
+    made: ColdTrips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made.move()
+    before, pages = made.file.read_bytes(), made.pages()
+
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(coldfile, "insert_readings", full)
+    with (
+        closing(client_of(made)) as client,
+        pytest.raises(UnavailableError, match="disk is full"),
+    ):
+        remake(made.index, client, made.trips[0], lambda _: None)
+    assert (made.file.read_bytes(), made.pages()) == (before, pages)

@@ -247,7 +247,7 @@ def test_what_a_killed_build_left_is_in_nobodys_way(
         "import os, signal, sys; from pathlib import Path\n"
         "from contracts.ledger.client import LedgerClient\n"
         "from gateway.index import reindexing\n"
-        "from gateway.index.coldfile import ColdFiles\n"
+        "from gateway.index.coldfolder import ColdFiles\n"
         "from gateway.index.cooling import Cooling\n"
         "reindexing.TELL_S = 0.0\n"
         "reindexing.build(LedgerClient(sys.argv[1]), Path(sys.argv[2]), None,"
