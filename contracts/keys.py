@@ -36,6 +36,7 @@ NOT_OF_A_DEVICE: Final = "never was a key of a registered device"
 _REMEMBERED: Final = 4096
 """Public keys that are kept parsed; a hostile sender of many keys cannot grow them."""
 _PUBLIC_KEY: Final = re.compile(r"0[23][0-9a-f]{64}")
+_PRIVATE_KEY: Final = re.compile(rf"[0-9a-fA-F]{{{PRIVATE_KEY_HEX}}}")
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{128}")
 
 
@@ -101,7 +102,7 @@ class Signer:
             f"a private key is {PRIVATE_KEY_HEX} hexadecimal digits within the group order; "
             f"got {len(text)} other characters"
         )
-        if len(text) != PRIVATE_KEY_HEX:
+        if not _PRIVATE_KEY.fullmatch(text):  # bytes.fromhex would skip white space
             raise RejectedError(expected)
         try:
             return cls._of(coincurve.PrivateKey(bytes.fromhex(text)))

@@ -79,7 +79,10 @@ def test_a_malformed_public_key_signs_nothing(public_key: str) -> None:
     assert not verify(public_key, SIGNER.sign(MESSAGE), MESSAGE)
 
 
-@pytest.mark.parametrize("text", ["", "1" * 63, "1" * 65, "z" * 64, "0" * 64, f"{ORDER:064x}"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "1" * 63, "1" * 65, "z" * 64, "0" * 64, f"{ORDER:064x}", "11 " * 20 + "1111"],
+)
 def test_a_private_key_of_wrong_form_is_refused_and_not_echoed(text: str) -> None:
     with pytest.raises(RejectedError, match="64 hexadecimal digits") as caught:
         Signer.from_hex(text)
