@@ -172,7 +172,7 @@ def _say(words: str) -> None:
 def _parse() -> tuple[LedgerSizes, Sequence[str]]:
     """Return the sizes, and the names of the measurements."""
     parser = argparse.ArgumentParser(prog=f"make {NAME}", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a look of about a minute")
+    parser.add_argument("--quick", action="store_true", help="a look of about five minutes")
     for name in asdict(WHOLE):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="READINGS")
     parser.add_argument(

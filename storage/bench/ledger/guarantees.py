@@ -27,23 +27,29 @@ class Guarantee:
     @classmethod
     def of_validators(cls, count: int) -> Self:
         """Return that of our network of so many validators."""
-        most = (count - 1) // 3
         return cls(
             "With its block: more than two thirds of the voting power have signed it.",
-            f"{most} of {count} validators may stop or lie."
-            if most
-            else "None: with fewer than four validators no one may fail.",
+            faults_of(count),
             "Before it counts: synced by the validator that was asked, and its vote before that.",
         )
 
     @classmethod
     def of_sawtooth(cls, consensus: Consensus) -> Self:
         """Return that of a Sawtooth network, by its consensus."""
-        finality, faults = _SAWTOOTH.get(consensus.algorithm.lower(), (_NOT_SEEN, _NOT_SEEN))
-        return cls(finality, faults, "As its validators are set up: not visible from here.")
+        finality, faults = _SAWTOOTH.get(consensus.algorithm.lower(), (NOT_SEEN, NOT_SEEN))
+        return cls(finality, faults, AS_SET_UP)
 
 
-_NOT_SEEN: Final = "Not known here: as its operator says."
+def faults_of(validators: int) -> str:
+    """Return how many of so many validators may fail, in a network with Byzantine agreement."""
+    most = (validators - 1) // 3
+    if not most:
+        return "None: with fewer than four validators no one may fail."
+    return f"{most} of {validators} validators may stop or lie."
+
+
+NOT_SEEN: Final = "Not known here: as its operator says."
+AS_SET_UP: Final = "As its validators are set up: not visible from here."
 _THIRD: Final = "Fewer than a third of its validators may stop or lie."
 _SAWTOOTH: Final = {
     "pbft": ("With its block.", _THIRD),

@@ -140,9 +140,7 @@ class NodeOnVolume:
     @contextmanager
     def opened(self, load: BatchLoad, pacing: Pacing | None) -> Iterator[Ledger]:
         """See `LedgerTarget.opened`."""
-        directory = self.volume.work / "ledger"
-        shutil.rmtree(directory, ignore_errors=True)
-        try:
+        with fresh(self.volume) as directory:
             if pacing is None:
                 with self._running(directory, load, ()) as ledger:
                     commit(ledger.url, before(load, known=False))
@@ -153,8 +151,6 @@ class NodeOnVolume:
             paced = ("--block-interval", f"{pacing.interval_s:g}")
             with self._running(directory, load, paced, pacing.interval_s) as ledger:
                 yield ledger
-        finally:
-            shutil.rmtree(directory, ignore_errors=True)
 
     @contextmanager
     def _running(
@@ -223,6 +219,17 @@ class Sawtooth:
         del pacing
         commit(self.url, before(load, known=has_fleet(self.url)))
         yield Ledger.of_sawtooth(self.url, {}, self.consensus, self.executions)
+
+
+@contextmanager
+def fresh(volume: VolumeTarget) -> Iterator[Path]:
+    """Yield a directory for a new chain on a volume; it does not exist before, nor afterwards."""
+    directory = volume.work / "ledger"
+    shutil.rmtree(directory, ignore_errors=True)
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @contextmanager

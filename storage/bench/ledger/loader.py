@@ -17,10 +17,12 @@ from typing import Final
 import uvloop
 
 from contracts.errors import RejectedError
+from contracts.ledger.place import TLS_VARIABLES
 from contracts.runtime.files import write_all
 from storage.bench.ledger.evm.driver import EvmDriver
 from storage.bench.ledger.port import Driver
 from storage.bench.ledger.sawtoothrest import SawtoothRest
+from storage.bench.servers.processes import ask
 from storage.bench.trucks.signed import read_signed
 
 START_S: Final = 0.2
@@ -124,9 +126,14 @@ def main() -> None:
     write_all(sys.stdout.fileno(), [json.dumps(asdict(outcome)).encode()])
 
 
-def outcome_of(text: str) -> LoadOutcome:
-    """Read the output of `main`."""
-    said = json.loads(text)
+def carried_out(plan: LoadPlan) -> LoadOutcome:
+    """Let a loader carry out a plan, as a process of its own.
+
+    Raises:
+        UnavailableError: It failed.
+    """
+    command = ["python", "-m", "storage.bench.ledger.loader"]
+    said = json.loads(ask(command, json.dumps(asdict(plan)), kept=TLS_VARIABLES))
     return LoadOutcome([Fate(**fate) for fate in said["fates"]], said["busy"], said["cpu_s"])
 
 

@@ -1,19 +1,17 @@
 """The modes of a workload: flat out, open loop at a rate, or a search for the highest rate."""
 
-import json
 import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError
-from contracts.ledger.place import TLS_VARIABLES
 from storage.bench.ledger.consensus import near
 from storage.bench.ledger.ledgers import NODE, Ledger, LedgerTarget, Pacing
-from storage.bench.ledger.loader import LoadPlan, outcome_of
+from storage.bench.ledger.loader import LoadPlan, carried_out
 from storage.bench.ledger.processor import executions
 from storage.bench.ledger.timeline import CSV, Timeline, percentile
 from storage.bench.ledger.watch import ProcessSamples, watching
@@ -22,7 +20,6 @@ from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.latency import latencies
 from storage.bench.run.outcome import Better, Metric, Observation, Outcome, Series, Work
 from storage.bench.run.plan import Place
-from storage.bench.servers.processes import ask
 from storage.bench.trucks.signed import signed
 
 PER_LIST: Final = 10
@@ -248,16 +245,11 @@ class _Ready:
             self.ledger.engine,
         )
         began_s = time.monotonic()
-        said = ask(
-            ["python", "-m", "storage.bench.ledger.loader"],
-            json.dumps(asdict(plan)),
-            kept=TLS_VARIABLES,
-        )
+        made = carried_out(plan)
         noted, executed = self.ledger.executions, None
         if noted is not None and not self.bench.workload.readings:
             executed = [entry for entry in executions(noted) if entry[1] >= began_s]
         scheduled = bool(rate_per_s) or self.bench.pacing is not None
-        made = outcome_of(said)
         return Timeline(made.fates, per_batch, executed, scheduled, made.cpu_share)
 
     def _wrong(self, timeline: Timeline, before: int) -> list[Raised]:
@@ -326,7 +318,7 @@ def _work(timeline: Timeline) -> Work:
 
 
 def limited(timeline: Timeline) -> tuple[Raised, ...]:
-    """Return the flag of a rate that the client may have limited; none else."""
+    """Return the flag of a rate that the client may have limited, or no flag."""
     share = timeline.loader_share
     if share < LOADER_BUSY:
         return ()

@@ -1,7 +1,18 @@
 """The port to a ledger engine: submit batches, and learn their fates."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Final, Protocol
+
+_BUSY_S: Final = (0.02, 0.04, 0.08, 0.16, 0.32)
+
+
+def busy_s(answers: int) -> float:
+    """Return the pause, seconds, before a ledger that was too busy is asked again.
+
+    Args:
+        answers: How often it was too busy before.
+    """
+    return _BUSY_S[min(answers, len(_BUSY_S) - 1)]
 
 
 class Driver(Protocol):

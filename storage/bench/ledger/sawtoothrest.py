@@ -7,13 +7,12 @@ from typing import Any, Final, Self
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.sawtooth.batches import Status
+from storage.bench.ledger.port import busy_s
 from storage.bench.ledger.wire import JSON, OCTETS, Connection, batch_list
 
 BUSY: Final = 429
 ACCEPTED: Final = 202
 OK: Final = 200
-BUSY_S: Final = (0.02, 0.04, 0.08, 0.16, 0.32)
-"""Pauses, seconds, before a busy ledger is asked again; the last one from then on."""
 WAIT_S: Final = 1
 """How long, seconds, the ledger may let a question for the oldest batch wait."""
 UNKNOWN_S: Final = 10.0
@@ -54,7 +53,7 @@ class SawtoothRest:
                 return busy
             if status != BUSY:
                 raise RejectedError(f"POST /batches: HTTP {status}: {answer[:400]!r}")
-            await asyncio.sleep(BUSY_S[min(busy, len(BUSY_S) - 1)])
+            await asyncio.sleep(busy_s(busy))
             busy += 1
 
     async def decided(self, batch_ids: Sequence[str]) -> Mapping[str, str]:

@@ -1,6 +1,5 @@
 """A network of validators as a target: `wayseal-node` with CometBFT, all on this machine."""
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from storage.bench.ledger.ledgers import (
     Ledger,
     Pacing,
     consensus_at,
+    fresh,
     processing,
 )
 from storage.bench.ledger.workloads import BatchLoad, before
@@ -82,14 +82,9 @@ class Validators:
     def opened(self, load: BatchLoad, pacing: Pacing | None) -> Iterator[Ledger]:
         """See `LedgerTarget.opened`; a network is not paced."""
         del pacing
-        directory = self.volume.work / "ledger"
-        shutil.rmtree(directory, ignore_errors=True)
-        try:
-            with self._running(directory, load) as ledger:
-                commit(ledger.url, before(load, known=False))
-                yield ledger
-        finally:
-            shutil.rmtree(directory, ignore_errors=True)
+        with fresh(self.volume) as directory, self._running(directory, load) as ledger:
+            commit(ledger.url, before(load, known=False))
+            yield ledger
 
     @contextmanager
     def _running(self, directory: Path, load: BatchLoad) -> Iterator[Ledger]:

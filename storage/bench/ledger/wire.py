@@ -56,7 +56,7 @@ class Connection:
         """Return status and body of the answer; a request may be sent twice.
 
         Raises:
-            UnavailableError: The server gave no answer, or one that is none of HTTP.
+            UnavailableError: The server gave no answer, or one that is not HTTP.
         """
         request = (
             f"POST {self._base}{target} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\n"

@@ -19,8 +19,6 @@ STOP_TIMEOUT_S: Final = 120
 SAID_CHARS_MAX: Final = 500
 _BIN: Final = Path(sys.executable).parent
 _SETTINGS_PREFIX: Final = "WAYSEAL_"
-_NONE: Final = "="
-"""No variable's name begins so."""
 
 
 @dataclass(slots=True)
@@ -91,13 +89,13 @@ def serving(
             process.stdout.close()
 
 
-def ask(command: Sequence[str | Path], told: str = "", *, kept: str = _NONE) -> str:
+def ask(command: Sequence[str | Path], told: str = "", *, kept: str | tuple[str, ...] = ()) -> str:
     """Run a command of Wayseal or a Python module to its end; return its output.
 
     Args:
         command: Its name and arguments, which every user of this machine sees.
         told: What it reads from its standard input.
-        kept: Beginning of the names of settings that it gets all the same.
+        kept: How the names of those settings begin that it gets all the same.
 
     Raises:
         UnavailableError: It failed.
@@ -120,7 +118,7 @@ def executable(name: str | Path) -> Path:
     return _BIN / name
 
 
-def environment(kept: str = _NONE) -> dict[str, str]:
+def environment(kept: str | tuple[str, ...] = ()) -> dict[str, str]:
     """Return the caller's environment variables without settings of Wayseal but the kept ones.
 
     WAYSEAL_DATA in the caller's shell belongs to a live gateway, whose data nothing here may touch.

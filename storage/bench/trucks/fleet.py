@@ -75,6 +75,16 @@ class Load:
         return self.devices * self.readings
 
     @property
+    def transactions(self) -> int:
+        """Return the transactions of one device."""
+        return -(-self.readings // self.per_transaction)
+
+    @property
+    def batches_each(self) -> int:
+        """Return the batches of one device."""
+        return -(-self.transactions // self.per_batch)
+
+    @property
     def lanes(self) -> int:
         """See `SignedLoad.lanes`: a device each."""
         return self.devices

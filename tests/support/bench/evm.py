@@ -1,9 +1,9 @@
-"""A JSON-RPC server that answers as told, and the real anvil where it is here."""
+"""A JSON-RPC server with given answers, a node without a chain, and the real anvil."""
 
 import json
 import shutil
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -11,8 +11,16 @@ from typing import Any
 
 import pytest
 
+from storage.bench.ledger.evm.wire import Sent
+
 Answer = Callable[[str, list[Any]], Any]
 """Returns the result of a call; raises KeyError for a method that the node does not know."""
+
+SENDER = bytes(range(20))
+"""Of each transaction of `sent`."""
+AT = "0x" + "ab" * 20
+"""Where a contract is."""
+CHAIN = {"eth_chainId": "0x7", "web3_clientVersion": "besu/v1", "eth_gasPrice": "0x0"}
 
 
 def need_anvil() -> None:
@@ -77,3 +85,50 @@ def _reply(asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
         return {**head, "error": {"code": -32601, "message": "Method not found"}}
     except Refused as error:
         return {**head, "error": {"code": -32000, "message": str(error)}}
+
+
+def sent(number: int, nonce: int = 0) -> Sent:
+    """Return a transaction whose hash and octets repeat a number."""
+    return Sent(bytes([number]) * 32, SENDER, nonce, bytes([number]) * 9)
+
+
+class Node:
+    """Takes transactions; puts all of them into a new block when it is asked for its height."""
+
+    def __init__(self, answers: Mapping[str, object] | None = None) -> None:
+        self.answers = answers or {}
+        self.waiting: list[str] = []
+        self.blocks: list[list[str]] = [[]]
+
+    def __call__(self, method: str, parameters: list[Any]) -> object:
+        if method in self.answers:
+            found = self.answers[method]
+            return found(*parameters) if callable(found) else found
+        match method:
+            case "eth_sendRawTransaction":
+                return self.send(*parameters)
+            case "eth_blockNumber":
+                return self.height()
+            case "eth_getBlockReceipts":
+                return self.receipts(*parameters)
+            case _:
+                raise KeyError(method)
+
+    def send(self, raw: str) -> str:
+        self.waiting.append("0x" + raw[2:4] * 32)
+        return self.waiting[-1]
+
+    def height(self) -> str:
+        if self.waiting:
+            self.blocks.append(self.waiting)
+            self.waiting = []
+        return hex(len(self.blocks) - 1)
+
+    def receipt(self, number: int, name: str) -> dict[str, str]:
+        return {
+            "transactionHash": name, "status": "0x1", "gasUsed": "0x5", "blockNumber": hex(number),
+        }  # fmt: skip
+
+    def receipts(self, number: str) -> list[dict[str, str]]:
+        at = int(number, 16)
+        return [self.receipt(at, name) for name in self.blocks[at]]

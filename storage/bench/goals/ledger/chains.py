@@ -1,9 +1,8 @@
 """The measurements of a node: loads, restart, size of its chain, latency at a pace."""
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -12,10 +11,10 @@ from typing import Final
 from contracts.errors import RejectedError
 from storage.bench.goals.ledger.figures import Figures
 from storage.bench.ledger.committing import commit
-from storage.bench.ledger.loader import LoadOutcome, LoadPlan, outcome_of
+from storage.bench.ledger.loader import LoadOutcome, LoadPlan, carried_out
 from storage.bench.ledger.timeline import percentile
 from storage.bench.servers.checkpoint import node
-from storage.bench.servers.processes import Service, ask
+from storage.bench.servers.processes import Service
 from storage.bench.servers.usage import cpu_s, peak_mb, resident_mb, written_bytes
 from storage.bench.trucks.fleet import DEVICES, Load, departures, network
 from storage.bench.trucks.signed import signed
@@ -160,9 +159,10 @@ class NodeMeasurements:
         count = self.sizes.in_a_row // DEVICES // PER_BATCH
         with self.node(chain) as node:
             self.register(node, load)
-            plan = load_plan(node, files, count, per_list=PER_LIST, window=WINDOW)
+            whole = load_plan(node, load, files, per_list=PER_LIST, window=WINDOW)
+            plan = replace(whole, count=count)
             first = self._piece("readings in a row", node, plan)
-            late = self._grow(node, plan, load.readings // PER_BATCH, first) if on else {}
+            late = self._grow(node, plan, whole.count, first) if on else {}
             return late | {
                 "readings_per_s": first.readings / first.elapsed_s,
                 "readings_loader_cpu_s": first.loader_cpu_s,
@@ -219,7 +219,7 @@ class NodeMeasurements:
         files = self.sign(load)
         with self.node(chain) as node:
             self.register(node, load)
-            plan = load_plan(node, files, load.readings, per_list=1, window=SINGLES_WINDOW)
+            plan = load_plan(node, load, files, window=SINGLES_WINDOW)
             outcome, used_s = self.load("single batches", plan, node.pid)
         return {
             "single_batches_per_s": load.total / outcome.elapsed_s,
@@ -232,8 +232,7 @@ class NodeMeasurements:
         files = self.sign(load)
         with self.node(chain) as node:
             self.register(node, load)
-            batches = -(-load.readings // PER_RUN // RUNS_PER_BATCH)
-            plan = load_plan(node, files, batches, per_list=RUNS_PER_LIST, window=RUNS_WINDOW)
+            plan = load_plan(node, load, files, per_list=RUNS_PER_LIST, window=RUNS_WINDOW)
             outcome, used_s = self.load(f"{load.total:,} readings in runs", plan, node.pid)
         log_bytes = (chain / "chain.log").stat().st_size
         return {
@@ -248,15 +247,14 @@ class NodeMeasurements:
         files = self.sign(load)
         with self.node(chain) as node:
             self.register(node, load)
-            batches = load.readings // PACED_PER_BATCH
-            plan = load_plan(node, files, batches, rate_per_s=PACED_PER_S / PACED_PER_BATCH)
+            plan = load_plan(node, load, files, rate_per_s=PACED_PER_S / PACED_PER_BATCH)
             outcome, used_s = self.load(f"{PACED_PER_S} readings/s", plan, node.pid)
-        latencies_ms = sorted(1_000 * (fate.decided_s - fate.intended_s) for fate in outcome.fates)
+        took_ms = latencies_ms(outcome)
         return {
-            "p50_ms": percentile(latencies_ms, 50),
-            "p90_ms": percentile(latencies_ms, 90),
-            "p99_ms": percentile(latencies_ms, 99),
-            "max_ms": latencies_ms[-1],
+            "p50_ms": percentile(took_ms, 50),
+            "p90_ms": percentile(took_ms, 90),
+            "p99_ms": percentile(took_ms, 99),
+            "max_ms": max(took_ms),
             "paced_readings_per_s": load.total / outcome.elapsed_s,
             "paced_cpu_s_per_1000_readings": 1_000 * used_s / load.total,
         }
@@ -277,9 +275,7 @@ class NodeMeasurements:
         """Let the loader carry out a plan; return its outcome and the processes' CPU seconds."""
         self.say(f"loading {words} …")
         before_s = sum(map(cpu_s, pids))
-        outcome = outcome_of(
-            ask(["python", "-m", "storage.bench.ledger.loader"], json.dumps(asdict(plan)))
-        )
+        outcome = carried_out(plan)
         refused = [fate.error for fate in outcome.fates if fate.error]
         if refused:
             raise RejectedError(
@@ -312,16 +308,23 @@ def fleet_load(name: str, readings: int, per_batch: int, per_transaction: int = 
 
 def load_plan(
     node: Service,
+    load: Load,
     files: Sequence[Path],
-    count: int,
     *,
     per_list: int = 1,
     window: int = 0,
     rate_per_s: float = 0.0,
 ) -> LoadPlan:
-    """Return the plan of a load from its first batch on; see `LoadPlan`."""
+    """Return the plan of a whole load, which was signed into files; see `LoadPlan`."""
     names = [str(path) for path in files]
-    return LoadPlan(node.addresses["rest"], names, 0, count, per_list, window, rate_per_s)
+    return LoadPlan(
+        node.addresses["rest"], names, 0, load.batches_each, per_list, window, rate_per_s
+    )
+
+
+def latencies_ms(outcome: LoadOutcome) -> list[float]:
+    """Return for each batch the milliseconds from its intended time until it was decided."""
+    return [1_000 * (fate.decided_s - fate.intended_s) for fate in outcome.fates]
 
 
 def _disk_bytes(directory: Path) -> int:

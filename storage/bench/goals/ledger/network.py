@@ -21,6 +21,7 @@ from storage.bench.goals.ledger.chains import (
     WINDOW,
     NodeMeasurements,
     fleet_load,
+    latencies_ms,
     load_plan,
 )
 from storage.bench.goals.ledger.figures import Figures
@@ -70,11 +71,10 @@ def longest_pause_s(decided_s: Sequence[float], since_s: float) -> float:
 
 def _readings(bench: NodeMeasurements, chain: Path) -> Figures:
     load = fleet_load("network", bench.sizes.network, PER_BATCH)
-    count = load.readings // PER_BATCH
-    per_s, used_s = _loaded(bench, chain, load, count, PER_LIST, WINDOW)
+    per_s, used_s = _loaded(bench, chain, load, PER_LIST, WINDOW)
     with bench.node(chain) as node:
         bench.register(node, load)
-        plan = load_plan(node, bench.sign(load), count, per_list=PER_LIST, window=WINDOW)
+        plan = load_plan(node, load, bench.sign(load), per_list=PER_LIST, window=WINDOW)
         _, alone_used_s = bench.load("the same into one node", plan, node.pid)
     shutil.rmtree(chain)
     return {
@@ -86,18 +86,17 @@ def _readings(bench: NodeMeasurements, chain: Path) -> Figures:
 
 def _runs(bench: NodeMeasurements, chain: Path) -> Figures:
     load = fleet_load("network-runs", bench.sizes.network_runs, RUNS_PER_BATCH, PER_RUN)
-    count = -(-load.readings // PER_RUN // RUNS_PER_BATCH)
-    per_s, _ = _loaded(bench, chain, load, count, RUNS_PER_LIST, RUNS_WINDOW)
+    per_s, _ = _loaded(bench, chain, load, RUNS_PER_LIST, RUNS_WINDOW)
     return {"bft_readings_per_s_runs": per_s}
 
 
 def _loaded(
-    bench: NodeMeasurements, chain: Path, load: Load, count: int, per_list: int, window: int
+    bench: NodeMeasurements, chain: Path, load: Load, per_list: int, window: int
 ) -> tuple[float, float]:
     """Load a network flat out; return readings a second and the first validator's CPU seconds."""
     with _network(bench, chain, load) as nodes:
         first = nodes[0]
-        plan = load_plan(first, bench.sign(load), count, per_list=per_list, window=window)
+        plan = load_plan(first, load, bench.sign(load), per_list=per_list, window=window)
         words = f"{load.total:,} readings into {VALIDATORS} validators"
         outcome, used_s = bench.load(words, plan, first.pid, engine_of(first))
     return load.total / outcome.elapsed_s, used_s
@@ -106,15 +105,11 @@ def _loaded(
 def _latency(bench: NodeMeasurements, chain: Path) -> Figures:
     load = fleet_load("network-paced", bench.sizes.network_paced, PACED_PER_BATCH)
     with _network(bench, chain, load) as nodes:
-        plan = load_plan(
-            nodes[0],
-            bench.sign(load),
-            load.readings // PACED_PER_BATCH,
-            rate_per_s=LATENCY_PER_S / PACED_PER_BATCH,
-        )
+        rate_per_s = LATENCY_PER_S / PACED_PER_BATCH
+        plan = load_plan(nodes[0], load, bench.sign(load), rate_per_s=rate_per_s)
         outcome, _ = bench.load(f"{LATENCY_PER_S} readings/s into the network", plan)
-    latencies_ms = sorted(1_000 * (fate.decided_s - fate.intended_s) for fate in outcome.fates)
-    return {"bft_p50_ms": percentile(latencies_ms, 50), "bft_p99_ms": percentile(latencies_ms, 99)}
+    took_ms = latencies_ms(outcome)
+    return {"bft_p50_ms": percentile(took_ms, 50), "bft_p99_ms": percentile(took_ms, 99)}
 
 
 def _pause(bench: NodeMeasurements, chain: Path) -> Figures:
@@ -126,12 +121,8 @@ def _pause(bench: NodeMeasurements, chain: Path) -> Figures:
             nodes[-1].kill()
             killed_s.append(time.monotonic())
 
-        plan = load_plan(
-            nodes[0],
-            bench.sign(load),
-            load.readings // PACED_PER_BATCH,
-            rate_per_s=KILLED_PER_S / PACED_PER_BATCH,
-        )
+        rate_per_s = KILLED_PER_S / PACED_PER_BATCH
+        plan = load_plan(nodes[0], load, bench.sign(load), rate_per_s=rate_per_s)
         killer = threading.Timer(_KILLED_AT * load.total / KILLED_PER_S, kill)
         killer.start()
         try:

@@ -1,4 +1,4 @@
-"""An EVM made ready for a load: asked what it is, paid, and given our contract.
+"""An EVM made ready for a load: its accounts are paid, and our contract is created.
 
 The only importer of `web3`, which the extra `evm` brings. Loads themselves go by `driver`.
 """
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import requests
-from eth_account import Account
 from eth_typing import ChecksumAddress
 from web3 import HTTPProvider, Web3
 from web3.exceptions import BadResponseFormat, ContractLogicError, TimeExhausted, Web3RPCError
@@ -40,11 +39,11 @@ _ANSWERS_LIKE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Who agrees on the blocks of a chain.
+    """The validators that agree on the blocks of a chain.
 
     Attributes:
-        consensus: Its name.
-        count: How many.
+        consensus: Name of their protocol.
+        count: Number of the validators.
     """
 
     consensus: str
@@ -103,7 +102,7 @@ class Chain:
             return int(self._web3.eth.gas_price)
 
     def validators(self) -> Agreement | None:
-        """Return who agrees on blocks; None if the node does not tell."""
+        """Return the validators that agree on blocks; None if the node does not name them."""
         for method, name in _ANSWERS_LIKE:
             with _told(self.url):
                 answer = self._web3.provider.make_request(_method(method), ["latest"])
@@ -125,7 +124,7 @@ class Chain:
             f"{address}"
         )
         if not code:
-            raise RejectedError(f"{where}, got no contract; was the chain made anew?")
+            raise RejectedError(f"{where}, got no contract; did the chain begin again?")
         if "0x" + code.hex() != read_contract().deployed:
             raise RejectedError(f"{where}, got another contract of {len(code)} bytes")
 
@@ -140,7 +139,7 @@ class Chain:
             RejectedError: The chain refuses it.
             UnavailableError: The chain does not answer, or makes no block.
         """
-        made, account = read_contract(), Account.from_key(creator)
+        made, account = read_contract(), self._web3.eth.account.from_key(creator)
         with _told(self.url):
             contract = self._web3.eth.contract(abi=made.abi, bytecode=made.code)
             call = contract.constructor().build_transaction(
@@ -168,10 +167,11 @@ class Chain:
 
         Args:
             payer: Private key of the account that pays; None for one that the node signs for.
-            amounts: By address; nothing is paid where 0 is due.
+            amounts: Wei by address; an amount of 0 is not paid.
 
         Raises:
-            RejectedError: The payer has too little, or the node signs for no account.
+            RejectedError: The payer has less than the amounts and their transfer cost, or no payer
+                is given and the node signs for no account.
             UnavailableError: The chain does not answer, or makes no block.
         """
         due = {address: amount for address, amount in amounts.items() if amount}
@@ -201,7 +201,7 @@ class Chain:
         ]
 
     def _signed(self, payer: bytes, due: Mapping[str, int]) -> list[Any]:
-        account, price = Account.from_key(payer), self.gas_price
+        account, price = self._web3.eth.account.from_key(payer), self.gas_price
         has = self._web3.eth.get_balance(account.address)
         needed = sum(due.values()) + len(due) * TRANSFER_GAS * 2 * price
         if has < needed:

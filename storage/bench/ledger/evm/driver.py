@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,14 +13,12 @@ from storage.bench.ledger.evm.outbox import Outbox
 from storage.bench.ledger.evm.receipts import Receipt, receipts_of, why_reverted
 from storage.bench.ledger.evm.urls import shown
 from storage.bench.ledger.evm.wire import Sent, group_id, parts
-from storage.bench.ledger.port import Driver
+from storage.bench.ledger.port import Driver, busy_s
 
 BLOCKS_MAX: Final = 5
 """Blocks read in one look. Source: geth gives 25 MB at most in answer to one request."""
 STUCK_S: Final = 10.0
 """After so many seconds without a decided group, the node is asked why the oldest ones wait."""
-BUSY_S: Final = (0.02, 0.04, 0.08, 0.16, 0.32)
-"""Pauses, seconds, before a full pool is offered a transaction again; the last one from then on."""
 REFUSED_S: Final = 60.0
 """If a full pool takes nothing for so long, it counts as refusing what it does not take."""
 GROUPS_AHEAD: Final = 5
@@ -92,7 +91,7 @@ class Book:
             self.groups[name].why = why
 
     def mined(self, digest: bytes) -> _Group | None:
-        """Note that a transaction is in a block; return its group, None for a stranger's."""
+        """Note that a transaction is in a block; return its group, None if no load sent it."""
         self.doubts.pop(digest, None)
         name = self.by_digest.pop(digest, None)
         if name is None:
@@ -148,7 +147,7 @@ class EvmDriver:
                     self._book.refuse(each, f"{why}: nothing was taken in {REFUSED_S:.0f} s")
                 break
             transactions = [each for each, _ in left]
-            await asyncio.sleep(BUSY_S[min(busy, len(BUSY_S) - 1)])
+            await asyncio.sleep(busy_s(busy))
             busy += 1
         return busy
 
@@ -159,7 +158,7 @@ class EvmDriver:
             if refusal is None:
                 continue
             words = refusal.words.lower()
-            why = f"{refusal.words} (nonce {each.nonce} of {_hex(each)})"
+            why = f"{refusal.words} (nonce {each.nonce} of {each.account})"
             if any(known in words for known in _FULL):
                 left.append((each, why))
             elif words.startswith(_PAST):
@@ -212,26 +211,19 @@ class EvmDriver:
         doubted = {self._book.by_digest.get(each): why for each, why in self._book.doubts.items()}
         if found := {name: doubted[name] for name in batch_ids if name in doubted}:
             return found
-        oldest: dict[bytes, str] = {}
-        for name in batch_ids:
-            oldest.setdefault(self._book.groups[name].first.sender, name)
-        calls: list[Call] = [
-            ("eth_getTransactionCount", ["0x" + sender.hex(), "latest"]) for sender in oldest
-        ]
-        gaps: dict[bytes, str] = {}
-        answers = await self._rpc.many(calls) if calls else []
-        for (sender, name), answer in zip(oldest.items(), answers, strict=True):
-            nonce = self._book.groups[name].first.nonce
-            if isinstance(answer, str) and number_of(answer) < nonce:
-                gaps[sender] = (
-                    f"nonce gap: the chain expects nonce {number_of(answer)} of 0x{sender.hex()}, "
-                    f"which sent {nonce}; one before it was dropped or never came"
+        firsts = {name: self._book.groups[name].first for name in batch_ids}
+        oldest: dict[str, Sent] = {}
+        for each in firsts.values():
+            oldest.setdefault(each.account, each)
+        calls: list[Call] = [("eth_getTransactionCount", [name, "latest"]) for name in oldest]
+        gaps: dict[str, str] = {}
+        for each, answer in zip(oldest.values(), await self._rpc.many(calls), strict=True):
+            if isinstance(answer, str) and number_of(answer) < each.nonce:
+                gaps[each.account] = (
+                    f"nonce gap: the chain expects nonce {number_of(answer)} of {each.account}, "
+                    f"which sent {each.nonce}; one before it was dropped or never came"
                 )
-        return {
-            name: gaps[group.first.sender]
-            for name in batch_ids
-            if (group := self._book.groups[name]).first.sender in gaps
-        }
+        return {name: gaps[each.account] for name, each in firsts.items() if each.account in gaps}
 
 
 async def commit(url: str, groups: Iterable[bytes]) -> None:
@@ -242,8 +234,7 @@ async def commit(url: str, groups: Iterable[bytes]) -> None:
         UnavailableError: The node does not answer, or does not commit them.
     """
     connect = EvmDriver.opener()
-    driver = await connect(url)
-    try:
+    with closing(await connect(url)) as driver:
         waiting: list[str] = []
         for wire in groups:
             while len(waiting) >= GROUPS_AHEAD:
@@ -252,8 +243,6 @@ async def commit(url: str, groups: Iterable[bytes]) -> None:
             waiting.append(group_id(wire))
         while waiting:
             waiting = await _undecided(driver, url, waiting)
-    finally:
-        driver.close()
 
 
 async def _undecided(driver: Driver, url: str, waiting: Sequence[str]) -> list[str]:
@@ -262,7 +251,7 @@ async def _undecided(driver: Driver, url: str, waiting: Sequence[str]) -> list[s
     while not (found := await driver.decided(waiting)):
         if _now() - began_s > 2 * STUCK_S:
             raise UnavailableError(f"{shown(url)}: nothing was committed in {2 * STUCK_S:.0f} s")
-        await asyncio.sleep(BUSY_S[0])
+        await asyncio.sleep(busy_s(0))
     for why in filter(None, found.values()):
         raise UnavailableError(f"{shown(url)}: what the load needs is not committed: {why}")
     return [name for name in waiting if name not in found]
@@ -274,7 +263,3 @@ async def _head(rpc: JsonRpc) -> int:
 
 def _now() -> float:
     return time.monotonic()
-
-
-def _hex(transaction: Sent) -> str:
-    return "0x" + transaction.sender.hex()

@@ -1,9 +1,10 @@
 """JSON-RPC 2.0 over HTTP, many calls in one request, with as little CPU as a loader may use."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Any, Final, Self
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import orjson
 
@@ -18,6 +19,7 @@ BODY_BYTES_MAX: Final = 1 << 20
 ANSWER_S: Final = 30.0
 _OK: Final = 200
 _SHOWN: Final = 200
+_NUMBER: Final = re.compile("0x[0-9a-fA-F]+")
 
 Call = tuple[str, list[Any]]
 """Method and parameters."""
@@ -42,13 +44,12 @@ def number_of(answer: object) -> int:
     """Return a number as JSON-RPC has it, `0x` and hex digits.
 
     Raises:
-        RejectedError: It is none.
+        RejectedError: The answer is not such a number.
     """
-    try:
-        return int(str(answer), 16) if str(answer).startswith("0x") else int("")
-    except ValueError as error:
+    if not isinstance(answer, str) or not _NUMBER.fullmatch(answer):
         said = repr(answer)[:_SHOWN]
-        raise RejectedError(f"expected a number in hex from the node, got {said}") from error
+        raise RejectedError(f"expected a number in hex from the node, got {said}")
+    return int(answer, 16)
 
 
 class JsonRpc:
@@ -64,9 +65,8 @@ class JsonRpc:
         self._connection = connection
         parts = urlsplit(url)
         # The path is the connection's own; some providers have their key in the query.
-        self._target = ("" if parts.path.rstrip("/") else "/") + ("?" + parts.query) * bool(
-            parts.query
-        )
+        root = "" if parts.path.rstrip("/") else "/"
+        self._target = urlunsplit(("", "", root, parts.query, ""))
 
     @classmethod
     async def open(cls, url: str) -> Self:

@@ -39,9 +39,7 @@ def found(program: str) -> str:
         RejectedError: It is missing.
         UnavailableError: It does not run.
     """
-    path = shutil.which(program)
-    if path is None:
-        raise RejectedError(f"expected {program} in the PATH: {FOUND_BY[program]}")
+    path = _path(program)
     word = "--version" if program == "anvil" else "version"
     done = subprocess.run(  # noqa: S603 - found in the PATH by its name
         [path, word], capture_output=True, text=True, check=False
@@ -64,9 +62,7 @@ def running(program: str, directory: Path | None) -> Iterator[Service]:
         RejectedError: The program is missing.
         UnavailableError: It does not answer in START_S.
     """
-    path = shutil.which(program)
-    if path is None:
-        raise RejectedError(f"expected {program} in the PATH: {FOUND_BY[program]}")
+    path = _path(program)
     port = free_port()
     url = f"http://{_HERE}:{port}"
     begun_s = time.monotonic()
@@ -92,6 +88,13 @@ def running(program: str, directory: Path | None) -> Iterator[Service]:
             process.wait()
 
 
+def _path(program: str) -> str:
+    path = shutil.which(program)
+    if path is None:
+        raise RejectedError(f"expected {program} in the PATH: {FOUND_BY[program]}")
+    return path
+
+
 def _answers(url: str) -> bool:
     try:
         Chain.open(url).close()
@@ -104,8 +107,9 @@ def _anvil(port: int) -> list[str]:
     """Return the words that start anvil: paced blocks, no fees that rise, nothing on the disk.
 
     Its default, a block as soon as there is a transaction, leaves it making empty blocks for half a
-    minute while transactions of 20 accounts wait (1.7.1, seen in most loads of 2,000). Its options
-    `--order fifo` and `--prune-history` make it several times slower.
+    minute to two minutes while transactions of 20 accounts wait (1.7.1, seen in most loads of
+    2,000; one got no answer in 30 s). Its options `--order fifo` and `--prune-history` make it
+    several times slower.
     """
     return [
         *("--silent", "--host", _HERE, "--port", str(port), "--accounts", "1"),

@@ -25,7 +25,7 @@ class Outbox:
     """Sends for several drivers, each lane's transactions in their order.
 
     With 20 requests under way at once anvil takes seconds for each and uses a tenth of a core; one
-    after another, with the transactions of several lanes in each, no node is waited for.
+    after another, with the transactions of several lanes in each, no node has to be waited for.
     """
 
     _waiting: deque[_Entry] = field(default_factory=deque)

@@ -1,12 +1,14 @@
 """EVMs made ready before anything is measured: keys read, chains asked, the contract created."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
+from contracts.keys import Signer
 from storage.bench.ledger.evm.chain import Chain
 from storage.bench.ledger.evm.nodes import found
 from storage.bench.ledger.evm.signing import Terms, checked
@@ -16,8 +18,7 @@ from storage.bench.run.volumetarget import VolumeTarget
 
 ABOVE: Final = 4
 """Times the price that the node proposes: a load fills blocks, and the price rises with them."""
-KEY_DIGITS: Final = 64
-ADDRESS_DIGITS: Final = 40
+_ADDRESS: Final = re.compile("0x[0-9a-fA-F]{40}")
 
 
 def network(
@@ -41,11 +42,11 @@ def network(
 
     Raises:
         RejectedError: The server is no EVM, the chain is another one or has another contract, or
-            the account has too little.
+            the account has less than the calls may cost.
         UnavailableError: The node does not answer.
     """
     payer = None if key_file is None else _read_key(Path(key_file))
-    if contract is not None and not _is_hex(contract, ADDRESS_DIGITS):
+    if contract is not None and not _ADDRESS.fullmatch(contract):
         raise RejectedError(f"--evm-contract: expected 0x and 40 hex digits, got {contract!r}")
     with closing(Chain.open(url)) as chain:
         if chain_id is not None and str(chain.chain_id) != chain_id:
@@ -76,21 +77,8 @@ def nodes(program: str, volumes: Sequence[VolumeTarget]) -> Iterator[EvmNode]:
 
 def _read_key(path: Path) -> bytes:
     try:
-        text = path.read_text("ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
+        digits = path.read_text("ascii").strip().removeprefix("0x")
+        Signer.from_hex(digits)  # Ethereum's keys are of the same curve as Sawtooth's
+    except (OSError, UnicodeDecodeError, RejectedError) as error:
         raise RejectedError(f"--evm-key {path}: {error}") from error
-    digits = text.removeprefix("0x")
-    if not _is_hex(f"0x{digits}", KEY_DIGITS):
-        # What the file holds is secret: only its length is told.
-        raise RejectedError(
-            f"--evm-key {path}: expected {KEY_DIGITS} hex digits, got {len(digits)} characters"
-        )
     return bytes.fromhex(digits)
-
-
-def _is_hex(text: str, digits: int) -> bool:
-    return (
-        text.startswith("0x")
-        and len(text) == digits + 2
-        and set(text[2:].lower()) <= set("0123456789abcdef")
-    )

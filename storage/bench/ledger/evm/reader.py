@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,17 +46,13 @@ class EvmReader:
             yield each.digest.hex(), len(each.raw)
 
     async def _head(self) -> int:
-        rpc = await JsonRpc.open(self.url)
-        try:
+        with closing(await JsonRpc.open(self.url)) as rpc:
             return number_of(await rpc.call("eth_blockNumber"))
-        finally:
-            rpc.close()
 
     async def _count(self, first: int, wanted: Collection[bytes]) -> int:
-        rpc = await JsonRpc.open(self.url)
-        try:
+        found = 0
+        with closing(await JsonRpc.open(self.url)) as rpc:
             head = number_of(await rpc.call("eth_blockNumber"))
-            found = 0
             for at in range(first, head + 1, BLOCKS_MAX):
                 numbers = range(at, min(at + BLOCKS_MAX, head + 1))
                 blocks = await receipts_of(rpc, numbers, wanted)
@@ -67,6 +64,4 @@ class EvmReader:
                 found += sum(
                     each.succeeded and each.digest in wanted for some in blocks for each in some
                 )
-            return found
-        finally:
-            rpc.close()
+        return found

@@ -13,6 +13,7 @@ from typing import Final
 from eth_account import Account
 from eth_account.datastructures import SignedTransaction
 from eth_account.signers.local import LocalAccount
+from eth_utils.abi import function_signature_to_4byte_selector
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
@@ -40,6 +41,8 @@ _READ_GAS: Final = 2_500
 """At most, for a word that is read: 2,100 by EIP-2929, and what leads there."""
 _RECORD_WORDS: Final = 4
 _PAID_WORDS: Final = 2
+_selector: Final = cache(function_signature_to_4byte_selector)
+"""Returns the octets that name a function. Source: Solidity, "Contract ABI Specification"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ class EvmLoad:
 
     def costs(self) -> dict[str, int]:
         """Return the most wei that each account of the load can need, by its address."""
-        count = _transactions(self.inner)
+        count = self.inner.transactions
         found = {address_of(self._key(str(lane))): count for lane in range(self.lanes)}
         if not isinstance(self.inner, Load) and self.inner.records:
             found[address_of(self._key(_FILLS))] = self.inner.records
@@ -260,12 +263,6 @@ def _words(octets: int) -> int:
     return -(-octets // WORD)
 
 
-@cache
-def _selector(signature: str) -> bytes:
-    """Return the octets that name a function. Source: Solidity, "Contract ABI Specification"."""
-    return bytes(keccak(signature.encode())[:4])
-
-
 def _sign(account: LocalAccount, nonce: int, call: Invocation, terms: Terms) -> SignedTransaction:
     # The oldest form, with the chain's id (EIP-155): every network takes it, also without fees.
     return account.sign_transaction(
@@ -284,10 +281,3 @@ def _sign(account: LocalAccount, nonce: int, call: Invocation, terms: Terms) -> 
 def _grouped(sent: Iterator[Sent], size: int) -> Iterator[tuple[str, bytes]]:
     while some := list(islice(sent, size)):
         yield group(some)
-
-
-def _transactions(load: BatchLoad) -> int:
-    """Return the transactions of each lane."""
-    if isinstance(load, Load):
-        return -(-load.readings // load.per_transaction)
-    return load.transactions

@@ -2,9 +2,8 @@
 
 import asyncio
 import hashlib
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,8 +14,8 @@ from storage.bench.ledger.evm.nodes import ANVIL_BLOCK_S, CHAIN_IDS, running
 from storage.bench.ledger.evm.reader import EvmReader
 from storage.bench.ledger.evm.signing import EvmLoad, Terms, address_of, address_of_first
 from storage.bench.ledger.evm.urls import shown
-from storage.bench.ledger.guarantees import Guarantee
-from storage.bench.ledger.ledgers import NODE, Ledger, Pacing
+from storage.bench.ledger.guarantees import AS_SET_UP, NOT_SEEN, Guarantee, faults_of
+from storage.bench.ledger.ledgers import NODE, Ledger, Pacing, fresh
 from storage.bench.ledger.workloads import BatchLoad
 from storage.bench.run.volumetarget import VolumeTarget
 from storage.bench.trucks.signed import SignedLoad
@@ -25,7 +24,6 @@ ENGINE: Final = "evm"
 """Name of the driver, and kind of the targets."""
 OWN_PRICE: Final = 10**12
 """Wei for a unit of gas on nodes of our own: no load makes their price rise so far."""
-_NOT_SEEN: Final = "Not known here: as its operator says."
 _UNAGREED: Final = "None: one node without consensus, for development."
 
 
@@ -39,7 +37,7 @@ class EvmNetwork:
         client: What the node calls itself.
         terms: Of transactions there; our contract is deployed.
         payer: Private key of an account that pays; None for an account of the node's own.
-        validators: Who agrees on blocks; None if the node does not tell.
+        validators: They agree on blocks; None if the node does not name them.
     """
 
     name: str
@@ -73,15 +71,11 @@ class EvmNetwork:
     @property
     def guarantee(self) -> Guarantee:
         """See `LedgerTarget.guarantee`."""
-        durable = "As its nodes are set up: not visible from here."
-        if self.validators is not None:
-            return Guarantee(
-                f"With its block ({self.validators.consensus}), by the protocol.",
-                f"{(self.validators.count - 1) // 3} of {self.validators.count} validators may "
-                "stop or lie.",
-                durable,
-            )
-        return Guarantee(_NOT_SEEN, _NOT_SEEN, durable)
+        known = self.validators
+        if known is None:
+            return Guarantee(NOT_SEEN, NOT_SEEN, AS_SET_UP)
+        finality = f"With its block ({known.consensus}), by the protocol."
+        return Guarantee(finality, faults_of(known.count), AS_SET_UP)
 
     def translated(self, load: BatchLoad) -> SignedLoad:
         """See `LedgerTarget.translated`."""
@@ -151,20 +145,14 @@ class EvmNode:
     def opened(self, load: BatchLoad, pacing: Pacing | None) -> Iterator[Ledger]:
         """See `LedgerTarget.opened`; a node for development is not paced."""
         del pacing
-        directory = None if self.volume is None else self.volume.work / "ledger"
-        if directory is not None:
-            shutil.rmtree(directory, ignore_errors=True)
-        try:
-            with (
-                running(self.program, directory) as service,
-                closing(Chain.open(service.addresses["rest"])) as chain,
-            ):
-                create(chain, _CREATOR, None, OWN_PRICE)
-                mine = EvmLoad(load, self._terms)
-                yield ready(chain, mine, None, {NODE: service.pid})
-        finally:
-            if directory is not None:
-                shutil.rmtree(directory, ignore_errors=True)
+        with (
+            nullcontext() if self.volume is None else fresh(self.volume) as directory,
+            running(self.program, directory) as service,
+            closing(Chain.open(service.addresses["rest"])) as chain,
+        ):
+            create(chain, _CREATOR, None, OWN_PRICE)
+            mine = EvmLoad(load, self._terms)
+            yield ready(chain, mine, None, {NODE: service.pid})
 
     @property
     def _terms(self) -> Terms:
@@ -186,7 +174,7 @@ def ready(chain: Chain, load: EvmLoad, payer: bytes | None, processes: Mapping[s
     """Pay the accounts of a load and commit what it needs; return the ledger.
 
     Raises:
-        RejectedError: Our contract is not there, or the payer has too little.
+        RejectedError: Our contract is not there, or the payer has less than the calls may cost.
         UnavailableError: The chain does not answer.
     """
     chain.check_contract(load.terms.contract)

@@ -32,6 +32,7 @@ def named_evm(text: str) -> tuple[str, str]:
         except (OSError, UnicodeDecodeError) as error:
             raise argparse.ArgumentTypeError(f"{wanted}: {error}") from error
     try:
+        url.encode("ascii")  # as the loader sends it
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:

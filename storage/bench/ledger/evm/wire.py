@@ -32,6 +32,11 @@ class Sent:
     nonce: int
     raw: bytes
 
+    @property
+    def account(self) -> str:
+        """Return the sender as JSON has it."""
+        return "0x" + self.sender.hex()
+
 
 def group(transactions: Iterable[Sent]) -> tuple[str, bytes]:
     """Return id and octets of a group."""

@@ -12,14 +12,14 @@ MAC_BYTES: Final = 16
 
 
 class Authenticator(Protocol):
-    """Proves and checks who sent a message, between replicas and one client."""
+    """Proves and checks the sender of a message, between replicas and one client."""
 
     def prove(self, head: bytes, *, reply: bool = False) -> bytes:
         """Return the proof of this replica's message: for all other replicas, or for the client.
 
         Args:
             head: See `Message.head`.
-            reply: It goes to the client, and to nobody else.
+            reply: The message goes to the client alone.
         """
         ...
 

@@ -131,7 +131,7 @@ async def _hear(
         if reply.sender != number or not own.holds(reply.head, found.proof, number):
             continue
         if reply.sequence >= len(timed):
-            continue  # nobody asked that
+            continue  # no such request was sent
         each = timed[reply.sequence]
         same = each.said.setdefault(reply.digest, set())
         same.add(number)

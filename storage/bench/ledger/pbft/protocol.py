@@ -14,7 +14,7 @@ from storage.bench.ledger.pbft.messages import Authenticated, Message, MessageKi
 PRIMARY: Final = 0
 """Of view 0, the only one here."""
 AHEAD: Final = 4
-"""Batches that a batching primary has under way; the requests that come meanwhile wait."""
+"""Batches that a batching primary has under way; requests that come later wait."""
 
 
 @dataclass(slots=True)
@@ -26,7 +26,6 @@ class _Slot:
     prepared_by: set[int] = field(default_factory=set)
     committed_by: set[int] = field(default_factory=set)
     prepared: bool = False
-    committed: bool = False
     waiting: list[Message] = field(default_factory=list)
 
 
@@ -104,13 +103,14 @@ class OrderingReplica:
             slot.prepared = True
             slot.committed_by.add(self._own)
             yield Message(MessageKind.COMMIT, self._own, sequence, slot.digest)
-        if slot.prepared and len(slot.committed_by) > 2 * self._faulty:
-            slot.committed = True
         yield from self._execute()
+
+    def _committed(self, slot: _Slot) -> bool:
+        return slot.prepared and len(slot.committed_by) > 2 * self._faulty
 
     def _execute(self) -> Iterator[Message]:
         """Execute committed batches in their order; yield the replies, and at the primary more."""
-        while (slot := self._slots.get(self._executed + 1)) is not None and slot.committed:
+        while (slot := self._slots.get(self._executed + 1)) is not None and self._committed(slot):
             self._executed += 1
             for each in slot.requests:
                 request = Message.decode(each.body)

@@ -138,7 +138,7 @@ async def connected(
 
 
 def main() -> None:
-    """Run until the client ends."""
+    """Run until SIGTERM."""
     uvloop.run(_Process(ReplicaPlan(**json.loads(sys.argv[1]))).run())
 
 

@@ -50,7 +50,7 @@ class Variant:
     """One variant of the comparison.
 
     Attributes:
-        kind: Of `KINDS`: how replicas prove who they are, to each other and to the client.
+        kind: Of `KINDS`: how a replica proves that a message is its own.
         batch: Requests that are ordered at once, at most.
         requests: How many the client sends.
     """
