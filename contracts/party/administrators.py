@@ -14,9 +14,10 @@ from contracts.sawtooth.settings import APPROVAL_THRESHOLD, AUTHORIZED_KEYS, spl
 
 
 def _admit(lists: Mapping[str, list[str]], public_key: str) -> dict[str, list[str]]:
-    """Return the lists as they are with a key.
+    """Return the lists that get a key, each with that key.
 
-    Administrators change settings too, where the same keys do both: so a network of ours begins.
+    Where the same keys register parties and change settings, as a network of ours begins, the new
+    key does both.
     """
     are_same = set(lists[ADMIN_KEYS_SETTING]) == set(lists[AUTHORIZED_KEYS])
     names = [ADMIN_KEYS_SETTING, *([AUTHORIZED_KEYS] if are_same else [])]
@@ -27,9 +28,10 @@ def _admit(lists: Mapping[str, list[str]], public_key: str) -> dict[str, list[st
 
 
 def _dismiss(lists: Mapping[str, list[str]], public_key: str) -> dict[str, list[str]]:
-    """Return each list that has a key as it is without it.
+    """Return the lists that have a key, each without that key.
 
-    Lists differ if somebody changed one of them alone. A key that stays in one puts itself back.
+    Lists differ if somebody changed one of them alone. A key that stays in one list can put itself
+    back into the other.
     """
     return {
         name: [each for each in keys if each != public_key]

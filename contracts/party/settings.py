@@ -7,18 +7,22 @@ first one proposes it, each further one votes for it.
 import base64
 import binascii
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Final
 
-from google.protobuf.message import DecodeError
-
+from contracts.encoding import parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
 from contracts.party.cli import NEEDED, Command, signer_of
 from contracts.party.submit import commit
-from contracts.proto.sawtooth_pb2 import SettingCandidate, SettingCandidates, SettingVote
+from contracts.proto.sawtooth_pb2 import (
+    SettingCandidate,
+    SettingCandidates,
+    SettingVote,
+    Transaction,
+)
 from contracts.sawtooth.settings import PROPOSALS, propose, vote
 
 
@@ -34,17 +38,12 @@ def change(signer: Signer, ledger: LedgerClient, values: Mapping[str, str]) -> d
         UnavailableError: The ledger does not answer, or does not commit the batch in time.
     """
     waiting = _waiting(ledger)
-    transactions = []
-    for name, value in values.items():
-        if ledger.setting(name) == value:
-            continue
-        for each in waiting:
-            if (each.proposal.setting, each.proposal.value) == (name, value):
-                if signer.public_key not in {record.public_key for record in each.votes}:
-                    transactions.append(vote(signer, each.proposal_id, name))
-                break
-        else:
-            transactions.append(propose(signer, name, value))
+    ballots = [
+        _ballot(signer, waiting, name, value)
+        for name, value in values.items()
+        if ledger.setting(name) != value
+    ]
+    transactions = [each for each in ballots if each is not None]
     told: dict[str, object] = {"changed": bool(transactions)}
     if transactions:
         commit(signer, transactions, ledger)
@@ -60,13 +59,24 @@ def change(signer: Signer, ledger: LedgerClient, values: Mapping[str, str]) -> d
     }
 
 
+def _ballot(
+    signer: Signer, waiting: Sequence[SettingCandidate], name: str, value: str
+) -> Transaction | None:
+    """Return a vote for a proposal of the value, or else a proposal; None if the signer voted."""
+    for each in waiting:
+        if (each.proposal.setting, each.proposal.value) == (name, value):
+            has_voted = signer.public_key in {record.public_key for record in each.votes}
+            return None if has_voted else vote(signer, each.proposal_id, name)
+    return propose(signer, name, value)
+
+
 def _waiting(ledger: LedgerClient) -> list[SettingCandidate]:
     """Return the proposals that lack votes."""
     value = ledger.setting(PROPOSALS)
     try:
         wire = base64.b64decode(value, validate=True)
-        return list(SettingCandidates.FromString(wire).candidates)
-    except (binascii.Error, DecodeError) as error:
+        return list(parse(SettingCandidates, wire).candidates)
+    except (binascii.Error, RejectedError) as error:
         raise RejectedError(f"setting {PROPOSALS} on the ledger is malformed: {error}") from error
 
 
@@ -96,7 +106,7 @@ def _reject(options: Namespace) -> dict[str, object]:
     """Vote against a proposal.
 
     Raises:
-        RejectedError: It does not wait.
+        RejectedError: No such proposal waits.
     """
     signer = signer_of(options)
     with closing(LedgerClient(options.ledger)) as ledger:

@@ -10,6 +10,7 @@ from typing import Final
 
 from contracts import address
 from contracts.encoding import canonical
+from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.proto.sawtooth_pb2 import (
     SettingProposal,
@@ -72,17 +73,17 @@ def _ballot(signer: Signer, payload: SettingsPayload, name: str) -> Transaction:
 
 
 def permitted_families(value: str) -> dict[Family, tuple[str, ...]]:
-    """Return the families that a value of `TRANSACTION_FAMILIES` lists; none: all are permitted.
+    """Return the families that a value of `TRANSACTION_FAMILIES` lists; an empty list permits all.
 
     Each has the beginnings of the addresses that it may declare to write.
 
     Raises:
-        ValueError: The value is not a JSON list of families; so are the errors below.
-        TypeError: A member is of another type.
-        KeyError: A family has no name or no version.
-        RecursionError: It is nested too deeply.
+        RejectedError: The value is not a JSON list of families.
     """
-    return dict(map(_permitted_family, json.loads(value or "[]")))
+    try:
+        return dict(map(_permitted_family, json.loads(value or "[]")))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise RejectedError(f"{TRANSACTION_FAMILIES}: expected a JSON list of families") from error
 
 
 def _permitted_family(entry: Mapping[str, object]) -> tuple[Family, tuple[str, ...]]:

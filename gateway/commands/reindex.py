@@ -58,12 +58,12 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
         if options.trip is not None:
             _remake(settings, ledger, options.trip)
             return
-        old = _file_number(data / "index.db")
+        old = _file_number(settings.index_file)
         cooling = Cooling(cold_files(settings), settings.index.cold_after_days)
         _clear(settings, cooling.files)
         made = build(ledger, offered, known[0][0] if known else None, _say, cooling)
         _say(made)
-        taken = _is_taken(data, offered, old)
+        taken = _is_taken(settings, offered, old)
     told = {"blocks": made.blocks, "readings": made.readings, "took_s": round(made.took_s, 1)}
     print(json.dumps({**told, "taken": taken}))
 
@@ -95,11 +95,11 @@ def _remake(settings: Settings, ledger: LedgerClient, trip_id: str) -> None:
     )
 
 
-def _is_taken(data: Path, offered: Path, old: int | None) -> bool:
+def _is_taken(settings: Settings, offered: Path, old: int | None) -> bool:
     """Wait for a running gateway; return False if none runs.
 
     Args:
-        data: Directory of the gateway's data.
+        settings: Of the gateway.
         offered: The new index.
         old: The file number of the index in use before.
 
@@ -108,14 +108,14 @@ def _is_taken(data: Path, offered: Path, old: int | None) -> bool:
     """
     until_s = time.monotonic() + TAKEN_S
     while offered.exists():
-        if holder_of(data / "lock") is None:
+        if holder_of(settings.data / "lock") is None:
             return False
         if time.monotonic() > until_s:
             raise UnavailableError(
                 f"the gateway has not taken {offered} within {TAKEN_S:.0f} s: its log says why"
             )
         time.sleep(LOOK_AGAIN_S)
-    if _file_number(data / "index.db") == old:
+    if _file_number(settings.index_file) == old:
         raise UnavailableError("the gateway did not take the new index: its log says why")
     return True
 

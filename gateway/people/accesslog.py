@@ -153,11 +153,6 @@ class AccessLog(Kept):
             db.execute("DELETE FROM sending")
             db.execute("INSERT INTO sending VALUES (?, ?)", (number, wire))
 
-    def sending(self) -> tuple[int, bytes] | None:
-        """Return the batch that the ledger has not decided, and its last head's number."""
-        rows = self._db.query("SELECT number, wire FROM sending")
-        return rows[0] if rows else None
-
     def sent(self) -> None:
         """Forget the kept batch: the ledger has decided it."""
         with self._db.transaction() as db:

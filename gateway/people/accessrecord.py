@@ -53,10 +53,10 @@ class AccessRecord:
         return 0 if wire is None else _at_ms(wire)
 
     def first_ms(self, after: int, last: int | None = None) -> int:
-        """Return the earliest time of the accesses that follow `after`, UTC ms; 0 without any.
+        """Return the earliest time of the accesses that follow `after`, UTC ms; 0 if none follows.
 
-        It need not be that of the first one, since a clock may have been ahead. A malformed access
-        has no time.
+        It need not be the time of the first one, since a clock may have been ahead. A malformed
+        access has no time.
 
         Args:
             after: Number of an access.
@@ -98,7 +98,7 @@ class AccessRecord:
 
     @property
     def signers(self) -> set[str]:
-        """The keys that signed heads here; a row that its key did not sign counts for nobody."""
+        """The keys that signed heads here; a row with a wrong signature counts for no key."""
         return {each.gateway_public_key for each in self.heads() if _is_signed(each)}
 
     def own_keys(self, known: str | None) -> set[str]:
@@ -109,10 +109,10 @@ class AccessRecord:
         """
         return self.signers | ({known} if known else set())
 
-    @property
-    def is_sending(self) -> bool:
-        """Whether a batch with heads was sent that the ledger has not decided."""
-        return bool(self._db.query("SELECT number FROM sending"))
+    def sending(self) -> tuple[int, bytes] | None:
+        """Return the batch that the ledger has not decided, after its last head's number."""
+        rows = self._db.query("SELECT number, wire FROM sending")
+        return rows[0] if rows else None
 
     def _wire(self, number: int) -> bytes | None:
         rows = self._db.query("SELECT wire FROM accesses WHERE number = ?", number)

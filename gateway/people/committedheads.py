@@ -114,7 +114,7 @@ class CommittedHeads:
         Raises:
             UnavailableError: The ledger does not answer.
         """
-        kept = self._accesses.sending()
+        kept = self._record.sending()
         if kept is not None:
             return self._follow(*kept)
         if self._clock_s() < self._not_before_s or not self._record.heads(count=1):
@@ -175,7 +175,7 @@ class CommittedHeads:
             )
         try:
             listed = permitted_families(self._ledger.setting(TRANSACTION_FAMILIES))
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except RejectedError:
             listed = {}  # a malformed setting permits everything, as with the validator
         if _FAMILY in listed:
             return ""

@@ -119,12 +119,10 @@ def judge(
     own = sorted(on_ledger.own, key=lambda each: (each.head.number, _time_ms(each, now_ms)))
     led_to = [each for each in own if record.hash_of(each.head.number) == each.head.sha256]
     reached = _reached(led_to, now_ms)
-    registered = {
-        each.head.record_sha256
-        for each in on_ledger.others
-        if each.public_key in on_ledger.site_keys and each.public_key not in own_keys
-    }
     others = [each for each in on_ledger.others if each.public_key not in own_keys]
+    registered = {
+        each.head.record_sha256 for each in others if each.public_key in on_ledger.site_keys
+    }
     return Beside(
         _state(record, led_to, now_ms),
         (*_differing(record, own), *begun_again(on_ledger.others, own_keys, now_ms)),
@@ -216,7 +214,7 @@ def _overdue(record: AccessRecord, reached: Sequence[_Reached], now_ms: int) -> 
         return
     first_ms = record.first_ms(number)
     if now_ms - max(first_ms, at_ms + HEAD_EVERY_MS if at_ms else 0) > _LATE_MS:
-        sent = "; heads were sent, and the ledger has not decided" if record.is_sending else ""
+        sent = "; heads were sent, and the ledger has not decided" if record.sending() else ""
         yield (
             f"the ledger has no head of {_accesses(number + 1, record.newest)}, written from "
             f"{_day(first_ms)} on{sent}"

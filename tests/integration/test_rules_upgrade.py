@@ -53,12 +53,12 @@ def test_an_older_node_keeps_one_batch_and_commits_all_once_it_is_newer(tmp_path
         ):
             node.commit(*registrations())
             take_for_days(gateway, heads, 3)
-            kept = gateway.log.sending()
+            kept = gateway.log.record.sending()
             assert kept is not None
             assert kept[0] == 1
             node.commit(device("truck-7", "carrier"))  # other work goes on
             assert committed(gateway, node) == []
-            assert gateway.log.sending() == kept
+            assert gateway.log.record.sending() == kept
             node.stop()
         with running(data, script=PLAIN_NODE) as node, at(gateway, node) as heads:
             gateway.s += AGAIN_S

@@ -113,13 +113,15 @@ def test_what_waits_for_answers_has_a_bound() -> None:
     file = io.BytesIO()
     for _ in range(5_000):
         write_message(file, message)
+    each_bytes = file.tell() // 5_000
+    ahead_max = most // (len(message) + AHEAD_OVERHEAD_BYTES) + 1
     file.seek(0)
     ahead = ReadAhead(file, most)
     thread = threading.Thread(target=ahead.run)
     thread.start()
-    for got in ahead.messages():
+    for number, got in enumerate(ahead.messages(), 1):
         assert got == message
-        assert ahead.waiting_bytes <= most + len(message) + AHEAD_OVERHEAD_BYTES
+        assert file.tell() <= (number + ahead_max) * each_bytes
     thread.join(PATIENCE_S)
     assert not thread.is_alive()
     assert file.read() == b""

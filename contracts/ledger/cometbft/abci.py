@@ -127,12 +127,6 @@ class ReadAhead:
         self._ended = False
         self._error: Exception | None = None
 
-    @property
-    def waiting_bytes(self) -> int:
-        """Return the bytes that were read and not taken yet, and what messages take besides."""
-        with self._changed:
-            return self._bytes
-
     def run(self) -> None:
         """Read until the peer hangs up, the bytes make no message, or `stop`."""
         try:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from contracts.errors import RejectedError
 from contracts.ledger.execution.families import Families, Handler
 from contracts.ledger.execution.settings import Readable, setting_in_force
 from contracts.proto.sawtooth_pb2 import TransactionHeader
@@ -78,6 +79,6 @@ def parse_permitted(value: str | None) -> Permitted:
     """Parse a value of the setting; a malformed one permits everything."""
     try:
         return Permitted(permitted_families(value or ""))
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except RejectedError:
         _LOG.exception("%s is ignored: not a JSON list of families", TRANSACTION_FAMILIES)
         return Permitted({})
