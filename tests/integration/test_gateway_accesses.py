@@ -1,6 +1,7 @@
 """The record of accesses beside its heads on the ledger, at a real gateway and a real ledger."""
 
 import argparse
+import base64
 import json
 import shutil
 import time
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from contracts.actions.payload import build
+from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.keys import Signer, SigningKey
 from contracts.ledger.client import LedgerClient
@@ -61,9 +63,11 @@ def copied(site: Site, directory: Path) -> Settings:
     return settings.model_copy(update={"data": directory})
 
 
-def checked(settings: Settings, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """Return what `accesses --check` says."""
-    accesses.run(argparse.Namespace(check=True, head=None, offline=False), settings)
+def checked(
+    settings: Settings, capsys: pytest.CaptureFixture[str], *kept: Path, offline: bool = False
+) -> dict[str, Any]:
+    """Return what `accesses --check` says, with these heads that somebody kept."""
+    accesses.run(argparse.Namespace(check=True, head=kept, offline=offline), settings)
     said: dict[str, Any] = json.loads(capsys.readouterr().out)
     return said
 
@@ -90,8 +94,10 @@ def test_the_record_holds_against_the_heads_on_the_ledger_until_it_is_cut(
         log.step()
         heads = CommittedHeads(log, ledger, signer, settings.site_id)
         until("the head on the ledger", heads.step)
-    after = checked(settings, capsys)
-    assert after["heads"] == 1
+        kept = tmp_path / "head.json"
+        kept.write_text(json.dumps({"signed": base64.b64encode(canonical(log.head())).decode()}))
+    after = checked(settings, capsys, kept)
+    assert after["heads"] == 2
     assert after["ledger"].startswith("the ledger has 1 head of this record, the last of access ")
     (found,) = doctor.findings(settings, now_ms())
     assert (found.severity, found.words) == ("ok", after["ledger"])
@@ -106,6 +112,10 @@ def test_the_record_holds_against_the_heads_on_the_ledger_until_it_is_cut(
     assert f"the head of access {after['accesses']} of " in found.words
     with pytest.raises(RejectedError, match="it was cut, or an older copy was restored"):
         checked(settings, capsys)
+    lost = f"the head of access {after['accesses']} was signed, and that access is missing"
+    with pytest.raises(RejectedError, match=lost):
+        checked(settings, capsys, kept, offline=True)
+    assert checked(settings, capsys, offline=True)["holds"]  # without that head nobody can tell
 
 
 def test_heads_by_an_earlier_key_count_if_the_site_had_it_then(
@@ -184,7 +194,7 @@ def test_two_gateways_of_a_site_have_a_record_each_and_neither_accuses_the_other
 
 
 def test_the_doctor_reads_the_whole_record_and_says_what_is_wrong_with_it(
-    site: Site, tmp_path: Path
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What lies between heads counts too; and only a lost file is to be restored."""
     signer = own_key(load_settings(site.appliance.settings_file))
@@ -207,7 +217,10 @@ def test_the_doctor_reads_the_whole_record_and_says_what_is_wrong_with_it(
         log._db.transaction() as db,  # noqa: SLF001 - as the gateway's operator may
     ):
         db.execute("DELETE FROM accesses WHERE number = 2")
-    assert ("error", "expected access 2, got 3: entries are missing") in told()
+    gap = "expected access 2, got 3: entries are missing"
+    assert ("error", gap) in told()
+    with pytest.raises(RejectedError, match=gap):
+        checked(settings, capsys)
     with (
         closing(AccessLog(settings.accesses_file, signer, settings.site_id)) as log,
         log._db.transaction() as db,  # noqa: SLF001 - as an earlier gateway left it
