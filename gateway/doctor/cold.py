@@ -1,6 +1,7 @@
 """Cold files of old trips: whether each is there and is the one that the index expects."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from contracts.errors import UnavailableError, WaysealError
 from contracts.runtime.checks import Finding, error, ok, warning
@@ -24,7 +25,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
             yield warning("cold files", problem, "let the gateway run, and look again")
         return
     if days and settings.index.cold is not None:
-        yield from _on_a_disk_of_its_own(settings)
+        yield from _on_a_disk_of_its_own(settings.index.cold, settings)
     bad = [each for each in found if each.fault]
     for each in bad:
         yield error(
@@ -42,9 +43,8 @@ def findings(settings: Settings) -> Iterator[Finding]:
         yield ok("cold files", f"none yet: no trip has been old for {days} days")
 
 
-def _on_a_disk_of_its_own(settings: Settings) -> Iterator[Finding]:
-    folder = settings.index.cold
-    if folder is None or not folder.is_dir():
+def _on_a_disk_of_its_own(folder: Path, settings: Settings) -> Iterator[Finding]:
+    if not folder.is_dir():
         yield error(
             "cold files",
             f"index.cold {folder} is missing",
