@@ -3,7 +3,6 @@
 from typing import Final
 
 from contracts.runtime.connection import Connection
-from gateway.index.asking import ColdPlace
 from gateway.index.coldfile import ColdHead, ColdTrip, head_of
 
 FLIPPED_AT_ONCE: Final = 1024
@@ -26,9 +25,6 @@ def flip_some(db: Connection, head: ColdHead, trip: ColdTrip) -> int:
         return 0
     on_chain = "SELECT 1 FROM blocks WHERE block_num = ? AND block_id = ?"
     if db.execute(on_chain, (trip.block_num, trip.block_id)).fetchone() is None:
-        return 0
-    row = db.execute("SELECT * FROM cold_trips WHERE trip = ?", (trip.trip,)).fetchone()
-    if row is not None and ColdPlace(*row).file > head.file:
         return 0
     (nth,) = db.execute(
         "SELECT max(position) FROM (SELECT position FROM kept_readings WHERE trip = ?"

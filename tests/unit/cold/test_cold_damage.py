@@ -7,13 +7,15 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contracts.errors import UnavailableError
-from gateway.index import cooling, returning
+from contracts.runtime.connection import Connection
+from gateway.index import asking, cooling, returning
 from gateway.index.coldcheck import check_file, states
-from gateway.index.coldfile import ColdError, ColdHead, head_of, opened
+from gateway.index.coldfile import ColdError, ColdHead, ColdTrip, head_of, opened, put_trip
 from gateway.index.coldfolder import ColdFiles
 from gateway.index.cooling import ColdKeeper, Cooling
 from gateway.index.moving import Mover
@@ -215,3 +217,51 @@ def test_a_file_that_goes_during_a_check_is_not_missing_but_a_bad_one_is_noted(
     monkeypatch.setattr(cooling, "check_file", gone)
     keeper.check()
     assert keeper.bad == {}
+
+
+def test_readings_that_are_others_than_those_that_were_moved_are_found(made: ColdTrips) -> None:
+    """Each page is sound, and the list of trips is as it was."""
+    before = made.pages()
+    made.move()
+    with made.index.connection() as db:
+        head = head_of(db, 1)
+    with opened(made.file, head) as old:
+        trips = [ColdTrip(*row) for row in old.execute("SELECT * FROM trips").fetchall()]
+        rows = old.execute("SELECT * FROM kept_readings").fetchall()
+
+    def fill(db: Connection) -> None:
+        insert_readings(db, rows)
+        db.execute("UPDATE kept_readings SET utc_ms = utc_ms + 1 WHERE position = 1")
+        for each in trips:
+            put_trip(db, each)
+
+    made.index.cold.replace(head, fill)
+    with pytest.raises(ColdError, match=r"the readings of trip number \d+ are others"):
+        check_file(made.index, 1, lambda: True)
+    with closing(client_of(made)) as client:
+        remade = remake(made.index, client, made.trips[0], lambda _: None)
+    assert (remade.kept, remade.fetched) == (1, 1)
+    assert made.pages() == before
+
+
+def test_a_file_that_went_with_the_index_before_is_no_fault(
+    made: ColdTrips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The question is asked once more, of the index that came in its place."""
+    before = made.pages()
+    made.move()
+    file, ask, asked = made.file, asking.ask, []
+
+    def taken(*given: Any, **named: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - as `ask` takes
+        asked.append(given)
+        if len(asked) > 1:
+            return ask(*given, **named)
+        away = file.rename(file.with_suffix(".away"))
+        try:
+            return ask(*given, **named)
+        finally:
+            away.rename(file)
+
+    monkeypatch.setattr(asking, "ask", taken)
+    assert made.page(0) == before[0]
+    assert len(asked) > 1

@@ -4,18 +4,41 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from contracts.encoding import canonical
 from contracts.errors import UnavailableError
+from contracts.proto.payload_pb2 import PlaceHold, ReleaseHold
+from contracts.proto.state_pb2 import Hold
 from gateway.index import flipping, moving
 from gateway.index.coldcheck import check_file
 from gateway.index.cooling import FAILED, MOVE_EVERY_S, NOW, TRY_AGAIN_S, ColdKeeper, Cooling
 from gateway.index.moving import Mover, generation_of
 from gateway.index.store import IndexStore
+from gateway.records.records import Records
 from support.gateways.coldtrips import READINGS, ColdTrips, cold_trips
+from support.gateways.histories import DAY_S, Told, add, begun, run
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[IndexStore]:
+    with closing(IndexStore(tmp_path / "index.db")) as opened:
+        yield opened
+
+
+def told(
+    index: IndexStore, number: int, day: int, *, first: int = 0, runs: int = 0, fork: str = ""
+) -> None:
+    """Add a block of a day; with a run of readings of trip A, it closes the trip."""
+    block = Told() if number else begun()
+    if runs:
+        run(block, number, "A", "truck-1", first, runs)
+        block.rows["trip_entries"] = [("A", b"", 6000, number)]
+    add(index, number, block, day * DAY_S, fork)
 
 
 def test_a_pass_says_why_trips_stay(made: ColdTrips) -> None:
@@ -106,6 +129,72 @@ def test_a_disk_without_room_keeps_the_trips_in_the_index(
         made.move()
     assert made.pages() == before
     assert not list(made.index.cold.folder.glob("*/*"))
+
+
+def test_a_trip_under_a_hold_stays_until_the_hold_is_released(made: ColdTrips) -> None:
+    trip_id = made.trips[0]
+    held = Hold(placed=PlaceHold(trip_id=trip_id))
+    made.index.add({"holds": [(trip_id, "hold-1", canonical(held), 3)]})
+    assert "2 stay in the index: 1 are under a hold, 1 are too young" in made.move()
+    released = Hold(placed=held.placed, released=ReleaseHold(trip_id=trip_id))
+    made.index.add({"holds": [(trip_id, "hold-1", canonical(released), 3)]})
+    assert "moved 1 trips with 30 readings" in made.move()
+
+
+def test_a_reading_that_comes_later_moves_with_the_others_and_the_old_file_goes(
+    index: IndexStore,
+) -> None:
+    told(index, 0, 0, runs=5)
+    told(index, 1, 31)
+    assert Mover(index, 30).run().readings == 5
+    told(index, 2, 31, first=5, runs=3)
+    told(index, 3, 62)
+    whole = Records(index).trips.readings("A", 0, 10)
+    assert Mover(index, 30).run().readings == 3
+    assert Records(index).trips.readings("A", 0, 10) == whole
+    assert len(whole) == 8
+    assert index.cold.numbers(generation_of(index)) == [2]
+
+
+def test_readings_that_a_fork_undid_since_they_were_copied_are_not_flipped(
+    index: IndexStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told(index, 0, 0)
+    told(index, 1, 0, runs=5)
+    told(index, 2, 31)
+
+    def stopped(*_: object) -> int:
+        raise UnavailableError("stopped")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(moving, "flip_some", stopped)
+        with pytest.raises(UnavailableError, match="stopped"):
+            Mover(index, 30).run()
+    index.cut(0)
+    told(index, 1, 0, fork="other", first=1, runs=5)
+    told(index, 2, 31, fork="other")
+    whole = Records(index).trips.readings("A", 0, 10)
+    assert Mover(index, 30).run().readings == 5
+    assert Records(index).trips.readings("A", 0, 10) == whole
+    assert index.cold.numbers(generation_of(index)) == [2]
+
+
+def test_the_readings_of_a_transaction_leave_the_index_together(
+    index: IndexStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one has the id of all of them."""
+    told(index, 0, 0, runs=5)
+    told(index, 1, 31)
+    whole = Records(index).trips.readings("A", 0, 10)
+    monkeypatch.setattr(flipping, "FLIPPED_AT_ONCE", 3)
+    seen = []
+
+    def rest(_: float) -> None:
+        seen.append(index.query("SELECT count(*) FROM kept_readings"))
+        assert Records(index).trips.readings("A", 0, 10) == whole
+
+    Mover(index, 30, rest).run()
+    assert {left for ((left,),) in seen} == {5, 0}
 
 
 KILLED = """

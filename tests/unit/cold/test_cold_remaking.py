@@ -83,6 +83,8 @@ def test_a_file_that_is_made_again_during_a_flip_keeps_what_is_not_flipped_yet(
     monkeypatch.undo()
     made.move()
     assert made.pages() == before
+    files = made.index.query("SELECT count(DISTINCT file) FROM cold_trips")
+    assert files == [(1 + remade[0],)]
     assert made.index.query("SELECT count(*) FROM cold_trips") == [(2,)]
 
 
