@@ -5,16 +5,16 @@ the run are in build/bench/runs.
 """
 
 import argparse
-import json
 import sys
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.runtime.files import make_directory, write_file
+from contracts.runtime.files import make_directory
 from demo.ending import failing_in_one_line
 from demo.measure_readings import Offloads, summary
 from storage.bench.commands.measuring import HERE, Request, carry_out
+from storage.bench.goals.goals import written
 from storage.bench.machine.power import metered
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Part, StepGroup
@@ -24,7 +24,6 @@ DIRECTORY: Final = Path("build/measure")
 """Target of the run; servers and trucks work in it."""
 RUNS: Final = Path("build/bench/runs")
 RESULT: Final = Path("build/measure.json")
-EVERYONE_READS: Final = 0o644
 _GUESSED_PER_S: Final = 500
 """Readings, through agent, gateway and node, for the time left."""
 
@@ -40,10 +39,8 @@ def main() -> None:
         finally:
             with suppress(OSError):  # another run measures there
                 directory.rmdir()
-        text = json.dumps(figures, indent=2) + "\n"
-        temporary = RESULT.with_suffix(".json.new")
-        write_file(RESULT, text.encode(), temporary=temporary, mode=EVERYONE_READS)
-    print(json.dumps(figures))
+        line = written(figures, RESULT)
+    print(line)
 
 
 def _measured(directory: Path, options: argparse.Namespace) -> dict[str, Any]:

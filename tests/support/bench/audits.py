@@ -8,21 +8,20 @@ phone. Prints one JSON object as its last line and writes it to build/bench/audi
 """
 
 import argparse
-import json
 import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from contracts.runtime.files import make_directory, write_file
+from contracts.runtime.files import make_directory
 from demo.audit_index import SIZES, measured
 from demo.ending import failing_in_one_line
+from storage.bench.goals.goals import written
 from support.bench.audit_site import site
 from support.machine.first_page import scripts_bytes
 
 RESULT: Final = Path("build/bench/audit.json")
-EVERYONE_READS: Final = 0o644
 LIMITS: Final = {
     "provenance_p95_ms": 50,
     "trip_p95_ms": 100,
@@ -70,10 +69,8 @@ def main() -> None:
             "growth": {str(readings): found for readings, found in grown.items()},
         }
         make_directory(RESULT.parent)
-        text = json.dumps(figures, indent=2) + "\n"
-        temporary = RESULT.with_suffix(".json.new")
-        write_file(RESULT, text.encode(), temporary=temporary, mode=EVERYONE_READS)
-    print(json.dumps(figures))  # noqa: T201 - its output
+        line = written(figures, RESULT)
+    print(line)  # noqa: T201 - its output
     sys.exit(1 if missed and sizes[-1] == max(SIZES) else 0)
 
 
