@@ -77,7 +77,7 @@ def load(config: Path | None, environment: Mapping[str, str]) -> Settings:
 
 
 def _file_of(config: Path | None, environment: Mapping[str, str]) -> Path | None:
-    """Return the settings file; None if this truck has no such file, or if variables name it."""
+    """Return the settings file; None if it is missing, or if variables hold the settings."""
     if config or environment.get(CONFIG_VARIABLE):
         return config or Path(environment[CONFIG_VARIABLE])
     is_there = os.path.lexists(USUAL) and variable_of("device_id") not in environment
