@@ -16,7 +16,7 @@ from typing import Final
 
 import uvloop
 
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, WaysealError
 from contracts.ledger.place import TLS_VARIABLES
 from contracts.runtime.files import write_all
 from storage.bench.ledger.evm.driver import EvmDriver
@@ -121,7 +121,10 @@ class LoadOutcome:
 def main() -> None:
     """Carry out the plan and print the outcome."""
     plan = LoadPlan(**json.loads(sys.stdin.read()))
-    outcome = uvloop.run(load(plan, ENGINES[plan.engine]()))
+    try:
+        outcome = uvloop.run(load(plan, ENGINES[plan.engine]()))
+    except WaysealError as error:
+        sys.exit(str(error))
     # With PYTHONUNBUFFERED `print` loses the bytes that a full pipe does not take at once.
     write_all(sys.stdout.fileno(), [json.dumps(asdict(outcome)).encode()])
 
@@ -163,9 +166,16 @@ async def load(plan: LoadPlan, connect: Open) -> LoadOutcome:
         fates = sorted((fate for lane in lanes for fate in lane.fates), key=_due)
         busy = sum(lane.busy for lane in lanes)
         return LoadOutcome(fates, busy, time.process_time() - start_cpu_s)
+    except ExceptionGroup as errors:
+        raise _first(errors) from errors  # it ended the other tasks
     finally:
         for driver in (*drivers, follower):
             driver.close()
+
+
+def _first(error: Exception) -> Exception:
+    """Return the first error of groups in groups."""
+    return _first(error.exceptions[0]) if isinstance(error, ExceptionGroup) else error
 
 
 def _planned(plan: LoadPlan, path: Path) -> list[tuple[str, bytes]]:

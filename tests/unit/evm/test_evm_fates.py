@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from storage.bench.ledger.evm import driver as drivers
 from storage.bench.ledger.evm.driver import EvmDriver, commit
 from storage.bench.ledger.evm.reader import EvmReader
 from storage.bench.ledger.evm.wire import group, group_id
+from storage.bench.ledger.loader import LoadPlan, carried_out
 from support.bench.evm import SENDER, Answer, Node, Refused, answering, sent
 
 
@@ -257,3 +259,16 @@ def test_what_a_load_needs_must_be_committed(monkeypatch: pytest.MonkeyPatch) ->
         pytest.raises(UnavailableError, match="nothing was committed"),
     ):
         asyncio.run(commit(url, GROUPS))
+
+
+def test_a_loader_that_fails_says_why_in_one_line(tmp_path: Path) -> None:
+    """Its caller showed the end of a trace of the loader's tasks."""
+    path = tmp_path / "000.batches"
+    name, wire = group([sent(1)])
+    path.write_bytes(len(wire).to_bytes(4, "big") + name.encode() + wire)
+    node = Node({"eth_getBlockReceipts": lambda _: [5]})
+    with (
+        answering(node) as url,
+        pytest.raises(UnavailableError, match=r"^python failed: expected a receipt, got 5$"),
+    ):
+        carried_out(LoadPlan(url, [str(path)], 0, 1, engine="evm"))
