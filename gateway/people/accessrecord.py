@@ -1,7 +1,6 @@
 """What is read from the file of a record of accesses, by the gateway and beside it."""
 
 from collections.abc import Iterator
-from itertools import takewhile
 from typing import Any, Final, Protocol
 
 from contracts.accesses import access_hash, open_head
@@ -11,6 +10,8 @@ from contracts.proto.access_pb2 import Access, AccessHead
 
 _ROWS: Final = 1000
 """Accesses that are read at a time."""
+_NUMBER_MAX: Final = (1 << 63) - 1
+"""Greatest number of an access: SQLite's integers end there."""
 
 
 class Queried(Protocol):
@@ -52,7 +53,7 @@ class AccessRecord:
         wire = self._wire(number)
         return 0 if wire is None else _at_ms(wire)
 
-    def first_ms(self, after: int, last: int | None = None) -> int:
+    def first_ms(self, after: int, last: int = _NUMBER_MAX) -> int:
         """Return the earliest time of the accesses that follow `after`, UTC ms; 0 if none follows.
 
         It need not be the time of the first one, since a clock may have been ahead. A malformed
@@ -60,24 +61,24 @@ class AccessRecord:
 
         Args:
             after: Number of an access.
-            last: Number of the last access that is looked at; None: the newest.
+            last: Number of the last access that is looked at.
         """
-        wires = self.all_wires(after)
-        if last is not None:
-            wires = takewhile(lambda row: row[0] <= last, wires)
-        return min(filter(None, (_at_ms(wire) for _, wire in wires)), default=0)
+        times_ms = (_at_ms(wire) for _, wire in self.all_wires(after, last))
+        return min(filter(None, times_ms), default=0)
 
-    def wires(self, after: int, count: int) -> list[tuple[int, bytes]]:
-        """Return number and bytes of up to `count` accesses that follow `after`."""
+    def wires(self, after: int, count: int, last: int = _NUMBER_MAX) -> list[tuple[int, bytes]]:
+        """Return number and bytes of up to `count` accesses that follow `after`, up to `last`."""
         return self._db.query(
-            "SELECT number, wire FROM accesses WHERE number > ? ORDER BY number LIMIT ?",
+            "SELECT number, wire FROM accesses WHERE number > ? AND number <= ?"
+            " ORDER BY number LIMIT ?",
             after,
+            last,
             count,
         )
 
-    def all_wires(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Yield number and bytes of the accesses that follow `after`, oldest first."""
-        while rows := self.wires(after, _ROWS):
+    def all_wires(self, after: int = 0, last: int = _NUMBER_MAX) -> Iterator[tuple[int, bytes]]:
+        """Yield number and bytes of the accesses that follow `after`, up to `last`, in order."""
+        while rows := self.wires(after, _ROWS, last):
             yield from rows
             after = rows[-1][0]
 
