@@ -71,15 +71,7 @@ RECEIVING: Final = (
 TRANSFORMATION: Final = (
     "Transformation",
     "Input or output",
-    "Traceability lot code",
-    "Quantity",
-    "Unit of measure",
-    "Product name",
-    "Brand name",
-    "Commodity",
-    "Variety",
-    "Packaging size",
-    "Packaging style",
+    *_GOODS,
     *_place("Where transformed"),
     "Date completed",
 )

@@ -61,6 +61,16 @@ def cut(gateway: Gateway, last: int) -> None:
         db.execute("DELETE FROM heads WHERE number > ?", (last,))
 
 
+def thief_commits_a_head(gateway: Gateway) -> None:
+    """The gateway commits a head; so does another key of its site, for the same access."""
+    gateway.take("a")
+    gateway.step()
+    gateway.ledger.register(GATEWAY.public_key, key("thief").public_key)
+    theirs = head(1, 1)
+    theirs.record_sha256 = theirs.sha256 = gateway.log.record.sha256
+    gateway.ledger.host.apply(signed(theirs, by="thief"))
+
+
 def test_a_record_without_an_access_has_nothing_to_say(gateway: Gateway) -> None:
     said = "there is no access yet, and no head of this record on the ledger"
     assert looked(gateway) == Beside(said, (), (), ())
@@ -263,12 +273,7 @@ def test_heads_that_came_late_are_named(gateway: Gateway) -> None:
 
 
 def test_heads_by_another_key_of_the_site_are_named(gateway: Gateway) -> None:
-    gateway.take("a")
-    gateway.step()
-    gateway.ledger.register(GATEWAY.public_key, key("thief").public_key)
-    theirs = head(1, 1)
-    theirs.record_sha256 = theirs.sha256 = gateway.log.record.sha256
-    gateway.ledger.host.apply(signed(theirs, by="thief"))
+    thief_commits_a_head(gateway)
     assert looked(gateway, key("thief").public_key).notes == ()
     (said,) = looked(gateway).notes
     assert said.startswith(
@@ -304,12 +309,7 @@ def test_another_gateway_of_the_site_needs_no_note_while_its_key_is_registered(
 
 
 def test_a_row_that_names_another_key_as_signer_makes_that_key_nobodys(gateway: Gateway) -> None:
-    gateway.take("a")
-    gateway.step()
-    gateway.ledger.register(GATEWAY.public_key, key("thief").public_key)
-    theirs = head(1, 1)
-    theirs.record_sha256 = theirs.sha256 = gateway.log.record.sha256
-    gateway.ledger.host.apply(signed(theirs, by="thief"))
+    thief_commits_a_head(gateway)
     forged = gateway.log.record.heads()[0]
     forged.gateway_public_key = key("thief").public_key
     with gateway.log._db.transaction() as db:  # noqa: SLF001 - as its operator may
