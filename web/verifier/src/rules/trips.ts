@@ -35,12 +35,12 @@ export function startTrip(c: Case, a: p.StartTrip): void {
       const { site_id, position, radius_m } = destination;
       trip.destination = create<p.RegisterSite>("payload.RegisterSite", { site_id, position, radius_m });
     }
-    trip.begun_at_s = c.block_s;
     for (const each of early) {
       siteOnTrip(a, each, notes);
       handOverTimes(trip, each, c.store.read<s.Delivery>("Delivery", at.delivery(each.delivery_id))?.terms as p.OpenDelivery);
     }
     if (!a.derived_from.length) {
+      trip.begun_at_s = c.block_s;
       const clock = a.clock ?? { utc_ms: a.started_at_ms };
       const late = implausible(clock.utc_ms, c.block_s, trip);
       if (late) notes.add("time-implausible", late);
