@@ -17,7 +17,7 @@ from typing import Any, Final
 import httpx
 
 from contracts.ledger.client import LedgerClient
-from contracts.proto.payload_pb2 import RegisterDevice, RegisterSite
+from contracts.proto.payload_pb2 import OpenDelivery, RegisterDevice, RegisterSite
 from demo.audit_index import TRIP_PAGE, p95
 from demo.truck import Truck, simulate
 from storage.bench.ledger.committing import commit_flat_out
@@ -27,7 +27,7 @@ from support.gateways.appliance import QuickAppliance
 from support.machine.browser import browser
 from support.machine.first_page import TIMES, board_s
 from support.machine.pages import chromium
-from support.network.world import GTIN, Trip, key, one, reading
+from support.network.world import GTIN, TERMS, Trip, key, one, reading
 from support.trucks.rogue import Site, nonce, running_site, until
 from support.verifier.page import shown
 
@@ -39,6 +39,8 @@ PAUSE_S: Final = 10.0
 """Between two questions of one auditor, on average: people read what they asked for."""
 PER_MINUTE: Final = 12
 """Readings of a simulated trip."""
+_DELIVERY: Final = "delivery-2"
+"""What the trucks carry that offload while auditors ask."""
 _INDEXED_S: Final = 900.0
 _REPEAT: Final = 3
 _BROWSER: Final = """((wire, trust) => {
@@ -86,6 +88,11 @@ class AuditSite:
         for number, name in enumerate(("site-a", "site-b")):
             place = RegisterSite(site_id=name, party_id="buyer", name=f"Dock {number}")
             self.site.commit([one(key("buyer"), place)])
+        # Evidence of a trip has all other trips of its delivery: that of the trucks is another.
+        terms = OpenDelivery()
+        terms.CopyFrom(TERMS)
+        terms.delivery_id = _DELIVERY
+        self.site.commit([one(key(party), terms) for party in ("seller", "buyer")])
         minutes = self.offloaded // PER_MINUTE + 1
         simulate(self.directory / "drive", "--minutes", str(minutes))
         self.alone, self.runs = Trip(nonce=nonce(1)), Trip(nonce=nonce(2), deliveries=[])
@@ -228,7 +235,7 @@ class AuditSite:
         """Return a new truck with a recorded trip."""
         self._trucks += 1
         name = f"truck-{100 + self._trucks}"
-        truck = Truck(self.directory / name, name, delivery_id="delivery-1")
+        truck = Truck(self.directory / name, name, delivery_id=_DELIVERY)
         truck.join(self.site.appliance)
         readings = self.directory / "drive" / "readings.csv"
         found = truck.ask("record", "--readings", str(readings), "--speed", "max")
