@@ -1,6 +1,6 @@
 """Jobs: long verifications and exports that their owner watches, cancels and fetches."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from http import HTTPStatus
@@ -46,7 +46,7 @@ class JobProgress(BaseModel):
     subject: str = Field(description="its name; empty at first")
     doing: str = Field(description="what is done with it, in words; empty at first")
     done: int = Field(description="so much of what is read now was read")
-    total: int
+    total: int = Field(description="0: not known")
     unit: Unit = Field(description="of `done` and `total`")
 
 
@@ -56,7 +56,8 @@ class Job(BaseModel):
     job_id: str
     kind: JobKind
     subjects: list[str] = Field(
-        description="trips, a recording, or GTIN and lot with a slash between them"
+        description="trips, a recording, GTIN and lot with a slash between them, or in words what "
+        "a spreadsheet was asked of"
     )
     state: JobState = Field(
         description="`interrupted`: the gateway ended before the job did; begin it again"
@@ -76,6 +77,20 @@ class Job(BaseModel):
     sha256: str | None = Field(description="of the result")
 
 
+TAKEN: Final[Mapping[JobKind, Taken]] = {
+    JobKind.VERIFY_TRIP: Taken.VERDICT,
+    JobKind.VERIFY_RECORDING: Taken.VERDICT,
+    JobKind.VERIFY_LOT: Taken.VERDICT,
+    JobKind.EVIDENCE: Taken.EVIDENCE,
+    JobKind.READINGS_CSV: Taken.READINGS,
+    JobKind.READINGS_SENML: Taken.READINGS,
+    JobKind.TRIP_EVENTS: Taken.EVENTS,
+    JobKind.LOT_EVENTS: Taken.EVENTS,
+    JobKind.SPREADSHEET: Taken.SPREADSHEET,
+    JobKind.TRIP_CERTIFICATE: Taken.CERTIFICATE,
+    JobKind.LOT_CERTIFICATE: Taken.CERTIFICATE,
+}
+"""What the record of accesses says of who fetches a job's result."""
 STARTED: Final[Answers] = {
     202: {
         "model": Job,
@@ -142,7 +157,7 @@ class Background:
             self._jobs.cancel(self._caller, job_id)
             raise
         applied = {"Preference-Applied": "respond-async"} if self.is_wanted else {}
-        # A verdict is small. An evidence file would have to be read into memory to be the answer.
+        # A verdict is small. A file would have to be read into memory to be the answer.
         is_small = work.media_type == JSON_TYPE
         wait_s = self._preference.wait_s if self.is_wanted and is_small else 0
         if wait_s:
@@ -173,17 +188,17 @@ def job_result(
         str | None, Header(description="the ETag that the range is of, else all bytes are sent")
     ] = None,
 ) -> Response:
-    """Return what came of a job that is done: a verdict as JSON, or an evidence file.
+    """Return what came of a job that is done: a verdict as JSON, an evidence file, or an export.
 
-    The ETag of an evidence file is its SHA-256. One that broke off is fetched on with a range.
+    The ETag of a file is its SHA-256. One that broke off is fetched on with a range. An export has
+    the media type of its own route.
     """
     found = _known(jobs, taking.caller, job_id)
     if found.made is None:
         because = f": {found.error}" if found.error else ""
         raise HTTPException(HTTPStatus.CONFLICT, f"job {job_id} is {found.state}{because}")
     made, etag = found.made, f'"{found.made.sha256.hex()}"'
-    taken = Taken.EVIDENCE if found.kind is JobKind.EVIDENCE else Taken.VERDICT
-    taking.note(taken, *found.subjects)
+    taking.note(TAKEN[found.kind], *found.subjects)
     if made.media_type == JSON_TYPE:
         return Response(_whole(jobs, found, made), media_type=JSON_TYPE)
     try:

@@ -179,10 +179,14 @@ def lot_code(gtin: str, lot: str) -> str:
     return f"(01){gtin.zfill(14)}(10){lot}"
 
 
-def about_rows(asked: str, block: str, now_ms: int) -> list[Row]:
-    """Return where the rows come from, and what is missing."""
+def about_rows(asked: str, block: str, now_ms: int, counts: tuple[int, int, int]) -> list[Row]:
+    """Return where the rows come from, how many there are of each sheet, and what is missing."""
+    shipped, received, transformed = counts
+    rows = f"{shipped} shipping, {received} receiving, {transformed} transformation"
+    nothing = "none: of what was asked for, the ledger shows you nothing that fills a row"
     return [
         ("Asked for", asked),
+        ("Rows", rows if any(counts) else nothing),
         ("Made at", rfc3339(now_ms)),
         ("Newest block of the ledger", block),
         ("Blank cells", "Not on the ledger: ask the business. Nothing was guessed."),

@@ -23,6 +23,7 @@ from gateway.records.pages import Span
 from gateway.records.records import Records
 from gateway.records.registry import NotOnLedgerError
 from gateway.records.tracing import Direction, LotId
+from gateway.records.watch import UNWATCHED, Watch
 
 ROWS_MAX: Final = 10_000
 """Rows of all sheets; 10,000 take some seconds of CPU."""
@@ -37,10 +38,12 @@ class Spreadsheet:
 
     Args:
         records: What the reader may see.
+        watch: Told how far it is.
     """
 
-    def __init__(self, records: Records) -> None:
+    def __init__(self, records: Records, watch: Watch = UNWATCHED) -> None:
         self._records = records
+        self._watch = watch
         self._names: dict[str, str] = {}
         self._shipping: list[Row] = []
         self._receiving: list[Row] = []
@@ -58,7 +61,8 @@ class Spreadsheet:
         made = {r.entry.terms.transformation_id: r for side in sides for r in side.transformations}
         self._add_made(made.values())
         entries = {d.entry.terms.delivery_id: d.entry for side in sides for d in side.deliveries}
-        for entry in entries.values():
+        for step, (name, entry) in enumerate(entries.items()):
+            self._watch.begin(f"delivery {name}", step, len(entries))
             self._add_delivery(entry, None)
 
     def add_span(self, span: Span) -> None:
@@ -72,7 +76,8 @@ class Spreadsheet:
         if len(trips) > REACHED_MAX:
             raise RejectedError(f"more than {REACHED_MAX} trips: ask for a shorter time")
         names = dict.fromkeys(name for _, trip in trips for name in trip.start.delivery_ids)
-        for name in names:
+        for step, name in enumerate(names):
+            self._watch.begin(f"delivery {name}", step, len(names))
             try:
                 entry = self._records.deliveries.get(name).entry
             except NotOnLedgerError:
@@ -93,9 +98,12 @@ class Spreadsheet:
                 ("Shipping", SHIPPING, self._shipping),
                 ("Receiving", RECEIVING, self._receiving),
                 ("Transformation", TRANSFORMATION, self._transformed),
-                ("About", ("What", "Says"), about_rows(asked, block, now_ms)),
+                ("About", ("What", "Says"), about_rows(asked, block, now_ms, self._counts())),
             ]
         )
+
+    def _counts(self) -> tuple[int, int, int]:
+        return len(self._shipping), len(self._receiving), len(self._transformed)
 
     def _add_made(self, made: Iterable[TransformationRecord]) -> None:
         for record in made:
@@ -144,7 +152,7 @@ class Spreadsheet:
 
     def _add(self, rows: list[Row], more: Iterable[Row]) -> None:
         rows.extend(more)
-        if len(self._shipping) + len(self._receiving) + len(self._transformed) > ROWS_MAX:
+        if sum(self._counts()) > ROWS_MAX:
             raise RejectedError(f"more than {ROWS_MAX} rows: ask for a shorter time")
 
 

@@ -16,8 +16,9 @@ from contracts.records.clock import rfc3339
 from contracts.records.reading import ClockOrigin
 from contracts.rendered import signs
 from gateway.exports.cells import Cell, csv_pieces
-from gateway.records.pages import Span
+from gateway.records.pages import EVERYTHING, Span
 from gateway.records.trips import ReadingRecord, Trips
+from gateway.records.watch import UNWATCHED, Unit, Watch
 
 TRIP_URN: Final = "urn:wayseal:trip:"
 SENML_TYPE: Final = "application/senml+json"
@@ -43,7 +44,9 @@ CSV_COLUMNS: Final = (
 SenmlRecord = dict[str, str | float | bool]
 
 
-def every_reading(trips: Trips, trip_id: str, span: Span) -> Iterator[ReadingRecord]:
+def every_reading(
+    trips: Trips, trip_id: str, span: Span, watch: Watch = UNWATCHED
+) -> Iterator[ReadingRecord]:
     """Return a trip's readings in a span; the index is asked for a page at a time.
 
     The first page is asked for at once: an answer that cannot be given is an error then, and no
@@ -52,13 +55,19 @@ def every_reading(trips: Trips, trip_id: str, span: Span) -> Iterator[ReadingRec
     Raises:
         NotOnLedgerError: There is no such trip.
         UnavailableError: The index or a cold file did not answer.
+        StoppedError: The watch says so.
     """
+    watch.begin(f"trip {trip_id}", 0, 1)
+    is_told = watch is not UNWATCHED and span == EVERYTHING
+    total = trips.get(trip_id).readings if is_told else 0
     found = trips.readings(trip_id, 0, ASKED_AT_ONCE, span)
 
     def following() -> Iterator[ReadingRecord]:
-        page = found
+        page, done = found, 0
         while page:
             yield from (reading for _, reading in page)
+            done += len(page)
+            watch.tell("writes readings", done, total, Unit.READINGS)
             page = trips.readings(trip_id, page[-1][0], ASKED_AT_ONCE, span)
 
     return following()

@@ -18,10 +18,25 @@ class JobKind(StrEnum):
     VERIFY_RECORDING = "verify-recording"
     VERIFY_LOT = "verify-lot"
     EVIDENCE = "evidence"
+    READINGS_CSV = "readings-csv"
+    READINGS_SENML = "readings-senml"
+    TRIP_EVENTS = "trip-epcis"
+    LOT_EVENTS = "lot-epcis"
+    SPREADSHEET = "fsma204"
+    TRIP_CERTIFICATE = "trip-certificate"
+    LOT_CERTIFICATE = "lot-certificate"
 
 
-QUICK: Final = frozenset({JobKind.VERIFY_TRIP})
-"""Jobs of seconds: pages ask for them. They wait for each other, not for jobs of hours."""
+QUICK: Final = frozenset(
+    {
+        JobKind.VERIFY_TRIP,
+        JobKind.READINGS_CSV,
+        JobKind.READINGS_SENML,
+        JobKind.TRIP_EVENTS,
+        JobKind.TRIP_CERTIFICATE,
+    }
+)
+"""Jobs of seconds, about one trip. They wait for each other, not for jobs of hours."""
 
 
 class JobState(StrEnum):
@@ -67,7 +82,8 @@ class KeptJob:
         job_id: 32 hexadecimal digits that nobody guesses.
         owner: Who began it; nobody else sees it.
         kind: What it does.
-        subjects: What it is about: trips, a recording, or GTIN and lot joined by a slash.
+        subjects: What it is about: trips, a recording, GTIN and lot joined by a slash, or in words
+            what a spreadsheet was asked of.
         state: How it stands.
         asked_ms: When it was asked for, UTC.
         began_ms: When work began, UTC; None: it waited until its end, or waits.

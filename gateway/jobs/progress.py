@@ -16,7 +16,7 @@ class Progress:
         subject: Its name, such as `trip …`; empty before the first.
         doing: What is done with it, in words; empty before the first word.
         done: So much of what is read now was read.
-        total: Of so much.
+        total: Of so much; 0 if that is not known.
         unit: Of both.
     """
 

@@ -15,6 +15,8 @@ class Unit(StrEnum):
     BATCHES = "batches"
     BYTES = "bytes"
     BLOBS = "blobs"
+    READINGS = "readings"
+    EVENTS = "events"
 
 
 class Watch:
@@ -38,7 +40,7 @@ class Watch:
         Args:
             doing: In words.
             done: So much.
-            total: Of so much.
+            total: Of so much; 0 if that is not known.
             unit: Of both.
 
         Raises:

@@ -205,16 +205,26 @@ def test_a_trip_shows_its_excursion_and_its_seal(trip: Page) -> None:
 
 
 TRIP_FILES: Final = {
-    "Certificate, PDF": b"%PDF-",
-    "Evidence": b"WAYSEAL",
-    "Readings, CSV": b"time,device_id",
-    "Readings, SenML": b'[{"bn":',
-    "Events, EPCIS": b'{"@context":',
+    "Certificate, PDF": ("button", b"%PDF-"),
+    "Evidence": ("button", b"WAYSEAL"),
+    "Readings, CSV": ("link", b"time,device_id"),
+    "Readings, SenML": ("link", b'[{"bn":'),
+    "Events, EPCIS": ("link", b'{"@context":'),
 }
+"""What asks for each file, and how it begins: buttons let the gateway work, and tell how far."""
 LOT_FILES: Final = {
-    "Certificate, PDF": b"%PDF-",
-    "FSMA 204, XLSX": b"PK",
-    "Events, EPCIS": b'{"@context":',
+    "Certificate, PDF": ("button", b"%PDF-"),
+    "FSMA 204, XLSX": ("button", b"PK"),
+    "Events, EPCIS": ("button", b'{"@context":'),
+}
+WORKING: Final = {
+    "job_id": "ab" * 16,
+    "state": "running",
+    "progress": {
+        **{"step": 2, "steps": 4, "subject": "trip 7", "doing": "reads batches"},
+        **{"done": 1, "total": 2, "unit": "batches"},
+    },
+    **{"error": None, "result": None, "size": None, "sha256": None},
 }
 
 
@@ -222,10 +232,38 @@ def test_files_are_taken_along_from_the_pages(operator: Visit, scene: Scene) -> 
     page = operator.page
     for path, files in ((scene.trip, TRIP_FILES), (f"{scene.base}{LOT}", LOT_FILES)):
         page.goto(path)
-        for name, begins in files.items():
+        for name, (role, begins) in files.items():
+            asks = page.get_by_role("button" if role == "button" else "link", name=name, exact=True)
             with page.expect_download() as download:
-                page.get_by_role("link", name=name, exact=True).click()
+                asks.click()
             assert download.value.path().read_bytes().startswith(begins), name
+            if role == "button":
+                ready = page.get_by_text("Ready: ")
+                expect(ready).to_contain_text(download.value.suggested_filename)
+    check_looks(operator, "taken-along")
+
+
+def test_a_file_that_the_gateway_works_for_tells_how_far_it_is_and_can_be_cancelled(
+    operator: Visit, scene: Scene
+) -> None:
+    page, asked = operator.page, list[str]()
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.method)
+        route.fulfill(status=204 if asked[-1] == "DELETE" else 200, json=WORKING)
+
+    page.route("**/certificate.pdf", lambda route: route.fulfill(status=202, json=WORKING))
+    page.route(f"**/v1/jobs/{WORKING['job_id']}", answer)
+    page.goto(scene.trip)
+    make = page.get_by_role("button", name="Certificate, PDF", exact=True)
+    make.click()
+    expect(page.get_by_text("trip 7 (2 of 4): reads batches")).to_be_visible()
+    expect(make).to_be_disabled()
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(make).to_be_enabled()
+    expect(page.get_by_text("The gateway makes: ")).to_be_hidden()
+    assert asked[-1] == "DELETE"
+    page.unroute_all()
 
 
 def test_a_moment_moves_chart_map_and_video_together(trip: Page) -> None:

@@ -1,6 +1,7 @@
 """Exports of a real gateway: the same facts as over REST, on record, and for entitled readers."""
 
 import csv
+import hashlib
 import io
 import json
 import re
@@ -16,6 +17,7 @@ from gateway.exports.certificate.identity import identity_of
 from gateway.exports.epcis.eventhash import with_id
 from gateway.settings_file import load_settings
 from support.gateways.goods_site import WARM, Scene, goods_site, reader
+from support.gateways.jobs import job_of
 from support.network.world import GTIN
 from support.project.certificates import check_laid_out
 from support.project.epcis import check_document, others_ids, without_disputed
@@ -119,6 +121,77 @@ def test_the_certificate_of_a_lot_says_what_rest_says(scene: Scene) -> None:
         assert all(each["transformation_id"] for each in side["transformations"])
     for each in scene.ask("deliveries/delivery-1")["findings"]:
         assert each["detail"] in said
+
+
+ASYNC: Final = {"Prefer": "respond-async"}
+OF_A_TRIP: Final = ("readings.csv", "readings.senml", "epcis", "certificate.pdf")
+OF_A_LOT: Final = ("epcis", "certificate.pdf")
+KINDS: Final = (
+    *("readings-csv", "readings-senml", "trip-epcis", "trip-certificate"),
+    *("lot-epcis", "lot-certificate", "fsma204"),
+)
+
+
+def every_export(scene: Scene) -> list[tuple[str, str]]:
+    """Return the path of each export, and the kind of its job."""
+    of_lot = f"gtin={GTIN}&lot=L42"
+    paths = [f"/v1/{trip(scene)}/{each}" for each in OF_A_TRIP]
+    paths += [f"/v1/lot/{each}?{of_lot}" for each in OF_A_LOT]
+    return list(zip([*paths, f"/v1/fsma204.xlsx?{of_lot}"], KINDS, strict=True))
+
+
+@pytest.mark.parametrize("number", range(len(KINDS)), ids=KINDS)
+def test_an_export_as_a_job_is_the_one_that_comes_at_once(scene: Scene, number: int) -> None:
+    path, kind = every_export(scene)[number]
+    buyer = reader(scene, "party:buyer")
+    answer = buyer.get(path, headers=ASYNC)
+    assert answer.headers["preference-applied"] == "respond-async"
+    job = job_of(buyer, answer)
+    assert (job["kind"], job["state"], job["error"]) == (kind, "done", None)
+    result = buyer.get(job["result"])
+    assert hashlib.sha256(result.content).hexdigest() == job["sha256"]
+    at_once = buyer.get(path)
+    assert result.headers["content-type"] == at_once.headers["content-type"]
+    assert result.headers["content-disposition"] == at_once.headers["content-disposition"]
+    if kind.startswith("readings"):
+        assert result.content == at_once.content
+    elif kind.endswith("epcis"):
+        assert events_of(result.json()) == events_of(at_once.json())
+    rest = buyer.get(job["result"], headers={"Range": "bytes=9-"})
+    assert (rest.status_code, rest.content) == (206, result.content[9:])
+    (subject,) = job["subjects"]
+    what = {"epcis": "events", "csv": "readings", "senml": "readings", "fsma204": "spreadsheet"}
+    word = kind.rpartition("-")[2]
+    assert [(each, subjects) for who, each, subjects in taken(scene) if who == "reader"].count(
+        (what.get(word, word), (subject,))
+    )
+    assert buyer.delete(f"/v1/jobs/{job['job_id']}").status_code == 204
+
+
+@pytest.mark.parametrize("number", range(len(KINDS)), ids=KINDS)
+def test_an_export_that_may_not_be_seen_makes_no_job(scene: Scene, number: int) -> None:
+    stranger = reader(scene, NOBODYS)
+    path, kind = every_export(scene)[number]
+    assert stranger.get(path, headers=ASYNC).status_code == 404, kind
+    assert stranger.get("/v1/jobs").json()["items"] == []
+
+
+def test_a_spreadsheet_without_rows_says_so(scene: Scene) -> None:
+    empty = scene.get("fsma204.xlsx?from=1999-01-01T00:00:00Z&to=1999-01-02T00:00:00Z")
+    sheets = sheets_of(empty)
+    assert [len(sheets[name]) for name in ("Shipping", "Receiving", "Transformation")] == [0, 0, 0]
+    assert dict(sheets["About"])["Rows"].startswith("none: ")
+    full = sheets_of(scene.get(f"fsma204.xlsx?gtin={GTIN}&lot=L42"))
+    assert dict(full["About"])["Rows"][0].isdigit()
+
+
+def test_readings_of_a_time_without_any_are_files_without_any(scene: Scene) -> None:
+    asked = "from=1999-01-01T00:00:00Z&to=1999-01-02T00:00:00Z"
+    lines = scene.get(f"{trip(scene)}/readings.csv?{asked}").text.splitlines()
+    assert len(lines) == 1
+    pack = scene.get(f"{trip(scene)}/readings.senml?{asked}").json()
+    name = f"urn:wayseal:trip:{scene.trip.trip_id}:readings"
+    assert pack == [{"n": name, "u": "count", "v": 0}]
 
 
 def test_a_damaged_file_for_signing_is_told_as_the_gateways_fault(scene: Scene) -> None:

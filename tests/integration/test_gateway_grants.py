@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import httpx
 import pytest
@@ -19,6 +19,7 @@ from contracts.evidence.verify import verify_evidence
 from gateway.access import Role, Tokens
 from gateway.settings_file import load_settings
 from support.gateways.goods_site import Scene, goods_site, reader
+from support.gateways.jobs import job_of
 from support.network.goods import hold
 from support.network.world import GTIN, Trip, reading
 from support.trucks.rogue import nonce, until
@@ -255,17 +256,6 @@ def command(scene: Scene, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 ASYNC: Final = {"Prefer": "respond-async"}
-
-
-def job_of(client: httpx.Client, answer: httpx.Response) -> dict[str, Any]:
-    """Return a job that an answer names, once it has ended."""
-    assert answer.status_code == 202, answer.text
-    place = answer.headers["location"]
-    assert place == f"/v1/jobs/{answer.json()['job_id']}"
-
-    until("its end", lambda: client.get(place).json()["state"] not in ("waiting", "running"))
-    ended: dict[str, Any] = client.get(place).json()
-    return ended
 
 
 def test_a_verification_as_a_job_says_what_it_says_at_once(scene: Scene) -> None:

@@ -1,6 +1,7 @@
 """All events about a trip, a delivery, a transformation or a lot, asked of the records."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from contracts.errors import RejectedError
@@ -20,6 +21,7 @@ from gateway.records.pages import Listed
 from gateway.records.records import Records
 from gateway.records.registry import NotOnLedgerError
 from gateway.records.tracing import Direction, LotId
+from gateway.records.watch import UNWATCHED, Watch
 
 ALARMS_MAX: Final = 1000
 """Breaches, and tamper events, of one trip in one document; handovers of one delivery."""
@@ -27,7 +29,27 @@ TRIPS_MAX: Final = 100
 """Trips in one document about a lot."""
 TRACED_MAX: Final = 200
 """Transformations, and about as many lots, each way in one document about a lot."""
+JOB_TRIPS_MAX: Final = 1000
+JOB_TRACED_MAX: Final = 1000
 _ItemT = TypeVar("_ItemT")
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far one document about a lot goes.
+
+    Attributes:
+        trips: Trips in it.
+        traced: Transformations, and about as many lots, each way.
+    """
+
+    trips: int
+    traced: int
+
+
+AT_ONCE: Final = Reach(TRIPS_MAX, TRACED_MAX)
+"""While the client waits for the answer."""
+AS_JOB: Final = Reach(JOB_TRIPS_MAX, JOB_TRACED_MAX)
 
 
 class EventGathering:
@@ -35,10 +57,14 @@ class EventGathering:
 
     Args:
         records: What the reader may see.
+        watch: Told how far it is.
+        reach: How far a document about a lot goes.
     """
 
-    def __init__(self, records: Records) -> None:
+    def __init__(self, records: Records, watch: Watch = UNWATCHED, reach: Reach = AT_ONCE) -> None:
         self._records = records
+        self._watch = watch
+        self._reach = reach
         self._sites: Sites = {}
 
     def of_trip(self, trip_id: str) -> Iterator[Event]:
@@ -72,12 +98,13 @@ class EventGathering:
         Raises:
             RejectedError: It reaches too much for one document.
         """
-        sides = [self._records.lots.trace(lot, way, TRACED_MAX) for way in Direction]
+        trips, traced = self._reach.trips, self._reach.traced
+        sides = [self._records.lots.trace(lot, way, traced) for way in Direction]
         trip_ids = _trips_of(sides)
-        if len(trip_ids) > TRIPS_MAX or any(each.cut_at for each in sides):
+        if len(trip_ids) > trips or any(each.cut_at for each in sides):
             raise RejectedError(
                 f"lot {lot.lot!r} reaches {len(trip_ids)} trips and expected are at most "
-                f"{TRIPS_MAX}, over at most {TRACED_MAX} transformations: ask for its trips"
+                f"{trips}, over at most {traced} transformations: ask for its trips"
             )
         made = {
             each.entry.terms.transformation_id: each
@@ -91,7 +118,8 @@ class EventGathering:
             if lot_entry is not None:
                 yield from lot_events(lot_entry)
         carried = set()
-        for trip_id in trip_ids:
+        for step, trip_id in enumerate(trip_ids):
+            self._watch.begin(f"trip {trip_id}", step, len(trip_ids))
             yield from self.of_trip(trip_id)
             carried |= set(self._records.trips.get(trip_id).start.delivery_ids)
         for name, entry in _deliveries_of(sides).items():

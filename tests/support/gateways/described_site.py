@@ -111,3 +111,8 @@ def ask_all(scene: Scene) -> Iterator[Asked]:
             if answer.is_success and answer.headers.get("content-type") == "application/json":
                 harvest(answer.json(), found)
             yield Asked(route, values, needed, answer)
+        if answer.is_success and route.method == "GET" and "202" in route.operation["responses"]:
+            path, client = route.filled(values), scene.clients[scene.may(route)]
+            job = client.get(path, params=needed, headers={"Prefer": "respond-async"})
+            yield Asked(route, values, needed, job)
+            client.delete(job.headers.get("location", "/v1/jobs/none"))

@@ -14,11 +14,22 @@ const TOO_MANY = 429;
  * may be are under way, it is asked for again.
  */
 export async function work<T>(path: string, tell: (job: Job) => void, signal: AbortSignal): Promise<T> {
-  const answer = await begun(path, signal);
+  const answer = await begun(path, { method: "POST", headers: { Prefer: `respond-async, wait=${WAIT_S}` } }, signal);
   if (answer.status !== 202) return (await answer.json()) as T;
-  let job = (await answer.json()) as Job;
+  return followed((await answer.json()) as Job, tell, signal, false, (_, result) => ask<T>(result, { signal }));
+}
+
+/** Let the gateway make a file, likewise; return the job, whose result is kept for a day. */
+export async function made(method: "GET" | "POST", path: string, tell: (job: Job) => void, signal: AbortSignal): Promise<Job & { result: string }> {
+  const answer = await begun(path, { method, headers: { Prefer: "respond-async" } }, signal);
+  return followed((await answer.json()) as Job, tell, signal, true, async (job, result) => ({ ...job, result }));
+}
+
+async function followed<T>(begun: Job, tell: (job: Job) => void, signal: AbortSignal, keep: boolean, take: (job: Job, result: string) => Promise<T>): Promise<T> {
+  let job = begun;
   const place = `/v1/jobs/${part(job.job_id)}`;
   const forget = () => void request(place, { method: "DELETE", keepalive: true }).catch(() => undefined);
+  let isTaken = false;
   addEventListener("pagehide", forget);
   try {
     signal.throwIfAborted();
@@ -28,19 +39,20 @@ export async function work<T>(path: string, tell: (job: Job) => void, signal: Ab
       job = await ask<Job>(place, { signal });
     }
     if (job.result === null) throw new Problem(0, "No result", job.error ?? `the job was ${job.state}`);
-    return await ask<T>(job.result, { signal });
+    const found = await take(job, job.result);
+    isTaken = true;
+    return found;
   } finally {
     removeEventListener("pagehide", forget);
-    forget();
+    if (!(keep && isTaken)) forget();
   }
 }
 
 // Without the signal: a request that is cut short would leave a job whose name nobody has.
-async function begun(path: string, signal: AbortSignal): Promise<Response> {
-  const headers = { Prefer: `respond-async, wait=${WAIT_S}` };
+async function begun(path: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
   for (;;) {
     try {
-      return await request(path, { method: "POST", headers });
+      return await request(path, init);
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== TOO_MANY) throw error;
     }

@@ -488,6 +488,8 @@ export interface Job {
   progress: JobProgress | null;
   error: string | null;
   result: string | null;
+  size: number | null;
+  sha256: string | null;
 }
 
 export interface JobProgress {

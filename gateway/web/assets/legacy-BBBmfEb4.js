@@ -1,1 +1,0 @@
-import{it as e}from"./index-C2iYCEz2.js";e();
