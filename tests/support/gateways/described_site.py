@@ -20,6 +20,8 @@ from support.trucks.uploads import offer_of, send
 
 CONTENT: Final = b"film" * 1000
 VIDEO: Final = f"/v1/recordings/{hashlib.sha256(CONTENT).hexdigest()}/content"
+_ALSO: Final = {"/v1/fsma204.xlsx": ("gtin", "lot")}
+"""Parameters that a route needs together, though it could do without."""
 _PALLET: Final = PackUnit(
     party_id="seller", sscc="340123450000000000", site_id="site-hub", at_ms=START_MS
 )
@@ -102,7 +104,8 @@ def ask_all(scene: Scene) -> Iterator[Asked]:
         needed = {
             each["name"]: (found["trip_id" if each["name"] == "trip" else each["name"]] or ["x"])[0]
             for each in route.operation.get("parameters", [])
-            if each["in"] == "query" and each.get("required")
+            if each["in"] == "query"
+            and (each.get("required") or each["name"] in _ALSO.get(route.path, ()))
         }
         for values in choices:
             answer = ask(
