@@ -16,7 +16,6 @@ Source: RFC 8878, Zstandard.
 """
 
 import struct
-import threading
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from typing import Final
@@ -25,26 +24,16 @@ import zstandard
 
 from contracts.encoding import parse
 from contracts.errors import RejectedError
+from contracts.ledger.blocks.compression import compressed, expanded
 from contracts.ledger.blocks.log import RECORD_BYTES_MAX
 from contracts.ledger.engine.blocks import StoredBlock
 from contracts.proto.sawtooth_pb2 import Block, BlockHeader
 
-LEVEL: Final = 3
 _LENGTH: Final = struct.Struct(">I")
 _AS_IS: Final = b"\x00"
 _COMPRESSED: Final = b"\x01"
 _WINDOW_BYTES_MAX: Final = 8 << 20
-"""Of a frame that somebody sent; `LEVEL` makes 2 MiB at most."""
-
-
-class _OfThread(threading.local):
-    """A compressor for each thread. To make one took a third of the time of a small block."""
-
-    def __init__(self) -> None:
-        self.compressor = zstandard.ZstdCompressor(level=LEVEL)
-
-
-_own: Final = _OfThread()
+"""Of a frame that somebody sent; `compressed` makes 2 MiB at most."""
 
 
 def encode_record(stored: StoredBlock) -> bytes:
@@ -105,7 +94,7 @@ def encode_parts(parts: Sequence[bytes]) -> bytes:
     content = b"".join(piece for part in parts for piece in (_LENGTH.pack(len(part)), part))
     if len(content) > RECORD_BYTES_MAX:
         return _AS_IS + content  # the log refuses it
-    frame = _own.compressor.compress(content)
+    frame = compressed(content)
     return _COMPRESSED + frame if len(frame) < len(content) else _AS_IS + content
 
 
@@ -119,24 +108,12 @@ def decode_parts(body: bytes) -> list[bytes]:
     if form == _AS_IS:
         return list(_split(body[1:]))
     if form == _COMPRESSED:
-        return list(_split(_expand(body[1:])))
+        return list(_split(expanded(body[1:], RECORD_BYTES_MAX, "block record")))
     raise _unknown(form)
 
 
 def _unknown(form: bytes) -> RejectedError:
     return RejectedError(f"block record of unknown form {form.hex()}, expected 00 or 01")
-
-
-def _expand(frame: bytes) -> bytes:
-    try:
-        size = zstandard.frame_content_size(frame)
-        if not 0 <= size <= RECORD_BYTES_MAX:
-            raise RejectedError(
-                f"block record says it holds {size} bytes, 0..{RECORD_BYTES_MAX} allowed"
-            )
-        return zstandard.ZstdDecompressor().decompress(frame)
-    except zstandard.ZstdError as error:
-        raise RejectedError(f"block record of {len(frame)} bytes, compressed: {error}") from error
 
 
 def _split(content: bytes) -> Iterator[bytes]:

@@ -38,7 +38,7 @@ from contracts.ledger.cometbft.founding import (
 from contracts.ledger.cometbft.proposals import PROPOSAL_BYTES, Carried, filled, in_order
 from contracts.ledger.cometbft.times import check_time, is_time, time_batch
 from contracts.ledger.cometbft.updates import validator_updates
-from contracts.ledger.engine.blocks import StoredBlock
+from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX, StoredBlock
 from contracts.ledger.engine.candidate import Candidate
 from contracts.ledger.execution import blocktimes
 from contracts.ledger.execution.executor import InvalidTransaction
@@ -201,7 +201,8 @@ class Application:
 
     def prepare_proposal(self, request: RequestPrepareProposal) -> ResponsePrepareProposal:
         """Sort what the mempool holds, and put the time first."""
-        carried = in_order([Carried(tx, self.batches.get(tx)) for tx in request.txs])
+        shown = self.batches.within(request.txs, BLOCK_BATCH_BYTES_MAX)
+        carried = in_order([Carried(tx, batch) for tx, batch in shown])
         obeyed, first = self._obeyed(), self._time_tx(request) if carried else []
         chosen = filled(
             carried,
@@ -284,7 +285,8 @@ class Application:
         return [canonical(time_batch(self._signer, self._head(), read, time_s))]
 
     def _check_proposal(self, request: RequestProcessProposal) -> None:
-        carried = [Carried(tx, self.batches.get(tx)) for tx in request.txs]
+        found = self.batches.within(request.txs, BLOCK_BATCH_BYTES_MAX)
+        carried = [Carried(tx, batch) for tx, batch in found]
         timed = [number for number, each in enumerate(carried) if is_time(each.batch)]
         obeyed = self._obeyed()
         if timed != ([0] if carried and obeyed.injects_times else []):
@@ -293,8 +295,8 @@ class Application:
             check_time(carried[0].batch, self._head(), request.time.seconds)
         most = _room(obeyed, len(timed)) + len(timed)
         fits = sum(1 for _ in filled(carried, bytes_max=sys.maxsize, batches_max=most))
-        if fits < len(carried):
-            raise RejectedError(f"expected at most {fits} of these batches, got {len(carried)}")
+        if fits < len(request.txs):
+            raise RejectedError(f"expected at most {fits} of these batches, got {len(request.txs)}")
         for each in carried:
             if family := self._executing.missing(each.batch):
                 raise RejectedError(f"no processor for {family.name} {family.version} here")

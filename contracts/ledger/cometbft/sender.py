@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.encoding import canonical
 from contracts.errors import UnavailableError
 from contracts.ledger.cometbft.application import Application
+from contracts.ledger.cometbft.batches import carried
 from contracts.ledger.cometbft.decisions import Code, Decision
 from contracts.ledger.cometbft.rpc import Rpc
 from contracts.ledger.engine.candidate import Orphan, OwnDependency, Refusal
@@ -30,7 +30,7 @@ _LOG = logging.getLogger(__name__)
 AT_ONCE: Final = 100
 """Batches of one request to the engine."""
 AT_ONCE_BYTES: Final = 4 << 20
-"""No further batch joins a request that is longer."""
+"""No further batch joins a request whose batches are longer together."""
 FULL_S: Final = 0.05
 """Pause, seconds, when the mempool is full."""
 SILENT_S: Final = 0.5
@@ -41,23 +41,23 @@ _IN_CACHE: Final = "already exists in cache"
 _FULL: Final = "mempool is full"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Item:
     """A batch on its way to the engine.
 
     Attributes:
         batch: The batch.
-        tx: Its bytes.
         size: Bytes of the queue that it holds: its submission's, if it is the last one of that.
         queued: Whether it holds a place in the queue.
         pending: Whether its status is PENDING until something is decided about it.
+        tx: As the engine carries it; empty until it is sent for the first time.
     """
 
     batch: VerifiedBatch
-    tx: bytes
     size: int
     queued: bool = True
     pending: bool = True
+    tx: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +106,10 @@ class Sender:
     def submit(self, submission: Submission) -> None:
         """Put batches at the end of the queue; any thread."""
         last = len(submission.batches) - 1
-        items = [
-            _Item(batch, canonical(batch.batch), submission.size if number == last else 0)
+        self._put(
+            _Item(batch, submission.size if number == last else 0)
             for number, batch in enumerate(submission.batches)
-        ]
-        for item in items:
-            self._application.batches.add(item.tx, item.batch)
-        self._put(items)
+        )
 
     def registered(self, family: Family) -> None:
         """Continue with batches that waited for a processor of `family`; any thread."""
@@ -177,7 +174,7 @@ class Sender:
                 if (sent := self._sent.get(item.batch.id)) is not None:
                     self._join(item, sent, outcome)
                     continue
-                size += len(item.tx)
+                size += item.batch.size
                 items.append(item)
                 self._sent[item.batch.id] = _Sent(item, time.monotonic())
         if outcome.decided:
@@ -193,7 +190,7 @@ class Sender:
 
     def _send(self, items: Sequence[_Item]) -> None:
         try:
-            answers = self._rpc.broadcast([item.tx for item in items])
+            answers = self._rpc.broadcast([self._tx(item) for item in items])
         except UnavailableError as error:
             if self.trouble is None:
                 _LOG.error("%s", error)
@@ -212,6 +209,13 @@ class Sender:
         if full:
             self._take_back(full)
             self._stopping.wait(FULL_S)
+
+    def _tx(self, item: _Item) -> bytes:
+        """Return a batch as the engine carries it, made once: the event loop has no time for it."""
+        if not item.tx:
+            item.tx = carried(item.batch.batch)
+            self._application.batches.add(item.tx, item.batch)
+        return item.tx
 
     def _take_back(self, items: Sequence[_Item]) -> None:
         """Put what was not taken at the front again, unless a height has decided it since."""
@@ -276,7 +280,7 @@ class Sender:
 
 def _again(batch: VerifiedBatch, *, pending: bool = False) -> _Item:
     """Return an item for a batch that has left the queue before."""
-    return _Item(batch, canonical(batch.batch), 0, queued=False, pending=pending)
+    return _Item(batch, 0, queued=False, pending=pending)
 
 
 def _leave(item: _Item, outcome: Outcome) -> None:
