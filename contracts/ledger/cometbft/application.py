@@ -35,15 +35,16 @@ from contracts.ledger.cometbft.founding import (
     founding_in,
     network_block,
 )
-from contracts.ledger.cometbft.proposals import PROPOSAL_BYTES, Carried, filled, in_order
+from contracts.ledger.cometbft.proposals import PROPOSAL_BYTES, filled, in_order
 from contracts.ledger.cometbft.times import check_time, is_time, time_batch
 from contracts.ledger.cometbft.updates import validator_updates
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX, StoredBlock
 from contracts.ledger.engine.candidate import Candidate
+from contracts.ledger.engine.governed import Governed
 from contracts.ledger.execution import blocktimes
 from contracts.ledger.execution.executor import InvalidTransaction
 from contracts.ledger.execution.families import Families
-from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
+from contracts.ledger.execution.obeyed import Obeyed
 from contracts.ledger.execution.verify import VerifiedBatch
 from contracts.ledger.state.merkle import Update
 from contracts.ledger.state.store import NoRoomError
@@ -114,6 +115,7 @@ class Application:
         joined: Callable[[], None] | None = None,
     ) -> None:
         self._chain = chain
+        self._governed = Governed(chain)
         self._joined = joined
         self._signer = signer
         self._families = families
@@ -201,8 +203,7 @@ class Application:
 
     def prepare_proposal(self, request: RequestPrepareProposal) -> ResponsePrepareProposal:
         """Sort what the mempool holds, and put the time first."""
-        shown = self.batches.within(request.txs, BLOCK_BATCH_BYTES_MAX)
-        carried = in_order([Carried(tx, batch) for tx, batch in shown])
+        carried = in_order(list(self.batches.within(request.txs, BLOCK_BATCH_BYTES_MAX)))
         obeyed, first = self._obeyed(), self._time_tx(request) if carried else []
         chosen = filled(
             carried,
@@ -268,8 +269,8 @@ class Application:
         self._write(block, candidate.receipts, update)
 
     def _obeyed(self) -> Obeyed:
-        head = self._head()
-        return obeyed_after(self._chain.state_after(head.num))
+        self._head()
+        return self._governed.now()
 
     def _head(self) -> StoredBlock:
         head = self._chain.head
@@ -285,8 +286,7 @@ class Application:
         return [canonical(time_batch(self._signer, self._head(), read, time_s))]
 
     def _check_proposal(self, request: RequestProcessProposal) -> None:
-        found = self.batches.within(request.txs, BLOCK_BATCH_BYTES_MAX)
-        carried = [Carried(tx, batch) for tx, batch in found]
+        carried = list(self.batches.within(request.txs, BLOCK_BATCH_BYTES_MAX))
         timed = [number for number, each in enumerate(carried) if is_time(each.batch)]
         obeyed = self._obeyed()
         if timed != ([0] if carried and obeyed.injects_times else []):

@@ -14,6 +14,7 @@ from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.ledger.blocks.compression import MAGIC, compressed, expanded
 from contracts.ledger.cometbft.home import MEMPOOL_BATCHES
+from contracts.ledger.cometbft.proposals import Carried
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX
 from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
 from contracts.proto.sawtooth_pb2 import Batch
@@ -54,7 +55,7 @@ class CarriedBatches:
             self.add(tx, known)
         return known
 
-    def within(self, txs: Iterable[bytes], size_max: int) -> Iterator[tuple[bytes, VerifiedBatch]]:
+    def within(self, txs: Iterable[bytes], size_max: int) -> Iterator[Carried]:
         """Yield transactions with their batches, up to the first beyond `size_max` bytes together.
 
         Raises:
@@ -62,7 +63,7 @@ class CarriedBatches:
         """
         size = 0
         for tx in txs:
-            yield tx, (batch := self.get(tx))
+            yield Carried(tx, batch := self.get(tx))
             size += batch.size
             if size > size_max:
                 return

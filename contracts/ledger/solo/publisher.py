@@ -21,11 +21,11 @@ from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX
 from contracts.ledger.engine.candidate import Candidate
 from contracts.ledger.engine.genesis import take_genesis
+from contracts.ledger.engine.governed import Governed
 from contracts.ledger.engine.statuses import Outcome
 from contracts.ledger.engine.submissions import Submission
 from contracts.ledger.execution.families import Families
 from contracts.ledger.execution.jobs import NoProcessors, Processors
-from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
 from contracts.ledger.solo.scheduler import Scheduler
 from contracts.ledger.solo.times import Times
 from contracts.ledger.state.store import NoRoomError
@@ -90,7 +90,7 @@ class Publisher:
         self._failed = failed
         self._interval_s = interval_s
         self._times = Times(signer, now)
-        self._obeyed = (-1, Obeyed())  # read again after a block that may change it
+        self._governed = Governed(chain)
         self._due_s = 0.0
         self._queue: deque[Submission] = deque()
         self._taken: deque[tuple[VerifiedBatch, int]] = deque()
@@ -178,7 +178,7 @@ class Publisher:
         """Make one block of the batches lined up, as far as they fit."""
         outcome, began_s = Outcome(), time.monotonic()
         head = self._chain.head
-        obeyed = self._obeyed_now()
+        obeyed = self._governed.now()
         candidate = Candidate(self._chain, self._chain.state.get, self._families, obeyed)
         room = obeyed.batches_max or sys.maxsize
         if head is not None and obeyed.injects_times:
@@ -193,12 +193,6 @@ class Publisher:
                 return
             self._due_s = max(began_s + BLOCK_GAP_S, time.monotonic() + self._interval_s)
         self._report(outcome)
-
-    def _obeyed_now(self) -> Obeyed:
-        since, head = self._chain.governed_since, self._chain.head
-        if head is not None and since != self._obeyed[0]:
-            self._obeyed = since, obeyed_after(self._chain.state_after(head.num))
-        return self._obeyed[1]
 
     def _enter(self) -> None:
         """Hand the next batch to the scheduler."""

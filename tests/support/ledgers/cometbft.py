@@ -2,7 +2,7 @@
 
 import base64
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +31,12 @@ ENGINE: Final = ("--engine", "cometbft")
 
 
 def lay_out(
-    out: Path, count: int, first: Sequence[Batch], founder: Signer, hosts: Sequence[str] = ()
+    out: Path,
+    count: int,
+    first: Sequence[Batch],
+    founder: Signer,
+    hosts: Sequence[str] = (),
+    told: Callable[[str], str] = str,
 ) -> list[Path]:
     """Write the data directories of a network whose genesis block holds some batches.
 
@@ -41,13 +46,14 @@ def lay_out(
         first: The batches, before one that names the validators.
         founder: May change settings.
         hosts: Where each listens to the others; 127.0.0.1 by default.
+        told: What the others are told of an address; the same by default.
     """
     program = find_program(None)
     places = [out / f"node{number}" for number in range(count)]
     cards: list[Card] = []
     for place, host in zip(places, hosts or ["127.0.0.1"] * count, strict=True):
         at = f"{host}:{free_port()}"
-        cards.append(make_validator(program, place, at, at))
+        cards.append(make_validator(program, place, at, told(at)))
     powers = {card.public_key: card.power for card in cards}
     named = [propose(founder, SETTING, encode(powers)), propose(founder, CHAIN_ID, CHAIN)]
     founding = Founding([*first, build_batch(founder, named)])
