@@ -1,8 +1,11 @@
 """What a node says when its CometBFT has ended."""
 
+from pathlib import Path
+from queue import SimpleQueue
+
 import pytest
 
-from contracts.ledger.cometbft.process import explained
+from contracts.ledger.cometbft.process import CORES, Process, explained
 
 LATE = 'E CONSENSUS FAILURE!!! err="block time 12:35 is too far in the future (wall clock 11:35)"'
 WAL = 'E failed writing to WAL err="write wal: no space left on device"'
@@ -25,3 +28,23 @@ NOISE = "goroutine 1 [running]:"
 )
 def test_the_reason_is_named(status: int | None, lines: list[str], words: str) -> None:
     assert words in explained(status, lines)
+
+
+@pytest.mark.parametrize(("set_by_operator", "found"), [(None, "1"), ("3", "3")])
+def test_it_runs_on_one_core_unless_the_operator_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, set_by_operator: str | None, found: str
+) -> None:
+    name = CORES[0]
+    monkeypatch.delenv(name, raising=False)
+    if set_by_operator is not None:
+        monkeypatch.setenv(name, set_by_operator)
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho cores=${name}\n")
+    program.chmod(0o700)
+    ended: SimpleQueue[Exception] = SimpleQueue()
+    process = Process(program, tmp_path, tmp_path / "abci", tmp_path / "rpc", ended.put)
+    process.start()
+    try:
+        assert str(ended.get(timeout=60)) == f"CometBFT ended with status 0: cores={found}"
+    finally:
+        process.stop()

@@ -1,6 +1,7 @@
 """The CometBFT process beside the node: found, checked, started, watched and stopped."""
 
 import logging
+import os
 import re
 import shutil
 import subprocess
@@ -23,6 +24,10 @@ ANSWER_S: Final = 20.0
 """How long, seconds, a command of it may take."""
 STOP_S: Final = 20.0
 """How long, seconds, it has to stop; then it is killed. It syncs its log before each vote."""
+CORES: Final = ("GOMAXPROCS", "1")
+"""CometBFT wakes a thousand times a second, even when nothing happens (`updateRoundStateRoutine` of
+its `consensus/reactor.go`), and Go then looks for work on every core that it may use. On one core
+an idle CometBFT takes half the CPU. A value in the environment of the node goes before."""
 LINES_KEPT: Final = 200
 """More than the traces of all its goroutines that follow an error."""
 _VERSION: Final = re.compile(r"v?(\d+\.\d+)\.\d+")
@@ -127,6 +132,7 @@ class Process:
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the operator's program
                 tied(self._command),
+                env=dict([CORES]) | os.environ,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
