@@ -53,6 +53,7 @@ class Ledger:
             a processor.
         reader: Of its blocks.
         engine: Name of the driver, see `loader.ENGINES`.
+        codes: Validation codes that a result always counts, also when no transaction got them.
     """
 
     url: str
@@ -61,6 +62,7 @@ class Ledger:
     executions: Path | None
     reader: LedgerReader
     engine: str = "sawtooth"
+    codes: tuple[str, ...] = ()
 
     @classmethod
     def of_sawtooth(

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from storage.bench.ledger.consensus import near
 from storage.bench.ledger.ledgers import NODE, Ledger, LedgerTarget, Pacing
 from storage.bench.ledger.loader import LoadPlan, carried_out
 from storage.bench.ledger.processor import executions
+from storage.bench.ledger.refusals import validated
 from storage.bench.ledger.timeline import CSV, Timeline, percentile
 from storage.bench.ledger.watch import ProcessSamples, watching
 from storage.bench.ledger.workloads import LedgerWorkload
@@ -27,8 +29,8 @@ PER_LIST: Final = 10
 WINDOW: Final = 40
 """Undecided batches of one lane, flat out: more would not make a ledger faster."""
 NETWORK_SLOWER: Final = 10
-"""A network at a URL, a Sawtooth or an EVM, gets a tenth of the load: a Sawtooth commits a
-hundredth of our node's rate, and a network for tests is shared."""
+"""A network at a URL, whatever its engine, gets a tenth of the load: a Sawtooth commits a hundredth
+of our node's rate, and a network for tests is shared."""
 LOADER_BUSY: Final = 0.9
 """From this share of a core on, the loader may be what limits the rate."""
 ON_TIME: Final = 0.95
@@ -256,9 +258,14 @@ class _Ready:
         """Check the ledger's statuses of the batches against its blocks."""
         raised: list[Raised] = []
         refused = [fate for fate in timeline.fates if fate.error]
-        if refused:
-            why = f"{len(refused)} of {len(timeline.fates)} batches are not committed"
-            raised.append(Raised(Flag.INVALID, f"{why}: {refused[0].error[:200]}"))
+        by_rule = [fate for fate in refused if validated(fate.error)]
+        for flag, some in (
+            (Flag.INVALID, [fate for fate in refused if fate not in by_rule]),
+            (Flag.REFUSED, by_rule),
+        ):
+            if some:
+                why = f"{len(some)} of {len(timeline.fates)} batches are not committed"
+                raised.append(Raised(flag, f"{why}: {some[0].error[:200]}"))
         if len(refused) == len(timeline.fates):
             raise UnavailableError(f"no batch was committed: {refused[0].error}")
         names = {fate.batch_id for fate in timeline.committed}
@@ -278,6 +285,11 @@ class _Ready:
         window_s = WINDOW_SHARE * pacing.interval_s if pacing else self.bench.choices.sample_s
         busiest = timeline.busiest_per_s(window_s)
         yield Observation(Metric("committed-max", "1/s"), busiest, None, tuple(wrong))
+        counts = Counter(validated(fate.error) for fate in timeline.fates)
+        for code in sorted({*self.ledger.codes, *counts} - {""}):
+            name = f"refused-{code.lower().replace('_', '-')}"
+            metric = Metric(name, "1", Better.LOWER)
+            yield Observation(metric, counts[code] * timeline.per_batch, None, tuple(wrong))
         executed = timeline.executed_per_s
         if executed is not None:
             yield Observation(Metric("executed-rate", "1/s"), executed, None, tuple(wrong))

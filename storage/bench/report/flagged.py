@@ -20,6 +20,7 @@ MEANINGS: Final[dict[str, str]] = {
     Flag.AT_CONSENSUS_CEILING: "the consensus settings limit the rate, not storage or CPU",
     Flag.AT_LOADER_LIMIT: "the benchmark's own client may limit the rate, not the ledger",
     Flag.NOISY_NEIGHBOURS: "other virtual machines got CPU time that this one wanted",
+    Flag.REFUSED: "the ledger put some transactions into blocks and refused them: the rest counts",
 }
 MOST: Final = 0.75
 """Share of a table's figures: a flag on more of them is shown once, below the table."""

@@ -20,6 +20,7 @@ class Flag(StrEnum):
     AT_CONSENSUS_CEILING = "AT CONSENSUS CEILING"
     AT_LOADER_LIMIT = "AT LOADER LIMIT"
     NOISY_NEIGHBOURS = "NOISY NEIGHBOURS"
+    REFUSED = "REFUSED"
 
 
 @dataclass(frozen=True, slots=True)
