@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +11,7 @@ from contracts.errors import RejectedError
 from storage.bench.arguments import above_zero
 from storage.bench.ledger.evm.options import NOTE, ONE_NODE, add_options, evms
 from storage.bench.ledger.evm.urls import shown
+from storage.bench.ledger.fabric import options as fabric
 from storage.bench.ledger.ledgers import LedgerTarget, NodeOnVolume, Pacing, Sawtooth
 from storage.bench.ledger.modes import Choices, Measurement
 from storage.bench.ledger.pbft import steps as pbft
@@ -45,9 +46,9 @@ QUICK_PROBE_S: Final = 0.5
 SAMPLE_S: Final = 1.0
 QUICK_SAMPLE_S: Final = 0.25
 _QUICK: Final = {
-    "flat-out": WORKLOADS,
-    "open-loop": (BEP_23,),
-    "search": (READINGS,),
+    "flat-out": tuple(workload.name for workload in WORKLOADS),
+    "open-loop": (BEP_23.name,),
+    "search": (READINGS.name,),
 }
 """Workloads of a quick run, by mode; a whole run has every workload in every mode."""
 _START_S: Final = 2.0
@@ -117,6 +118,7 @@ class LedgerPart:
             help="component port of that network, where the benchmark's processor registers",
         )  # fmt: skip
         add_options(group)
+        fabric.add_options(group)
         add(
             "--pbft", action="store_true",
             help="also paper 001's comparison: PBFT's messages with MACs and with signatures, "
@@ -139,12 +141,18 @@ class LedgerPart:
             Validators(volume, count) for volume in setup.volumes for count in options.cometbft
         ]
         chains = list(evms(options, setup))
+        fabrics = list(fabric.fabrics(options.fabric))
         notes = [_PROCESSOR, _EXECUTED, *([_VALIDATORS] if validators else [])]
         notes += [NOTE] * bool(chains) + [ONE_NODE] * bool(options.evm_node)
+        notes += [fabric.NOTE] * bool(fabrics)
         own: list[LedgerTarget] = [*map(NodeOnVolume, setup.volumes), *validators, *chains]
         steps: list[Step] = []
         for each in own:
             steps += _steps(each, chosen, choices, quick=setup.quick)
+        # Fabric has no batches.
+        alone = [replace(workload, per_batch=1) for workload in chosen]
+        for each in fabrics:
+            steps += _steps(each, alone, choices, quick=setup.quick)
         for network in networks:
             steps += _on_network(network, chosen, choices, notes, quick=setup.quick)
         if options.pbft:
@@ -174,11 +182,13 @@ class LedgerPart:
             "cometbft": options.cometbft,
             "evm": {name: shown(url) for name, url in options.evm},
             "evm_node": options.evm_node,
+            "fabric": {name: str(file) for name, file in options.fabric},
             "pbft": options.pbft,
         }
-        targets = [each.described for each in (*validators, *chains, *networks)]
+        targets = [each.described for each in (*validators, *chains, *fabrics, *networks)]
         targets += [pbft.DESCRIBED] * options.pbft
-        guarantees = [each.guarantee.beside(each.name) for each in (*own, *networks)]
+        measured = (*own, *fabrics, *networks)
+        guarantees = [each.guarantee.beside(each.name) for each in measured]
         return Prepared(groups, settings, targets, notes, guarantees)
 
 
@@ -188,7 +198,7 @@ LEDGER: Final = LedgerPart()
 def _check_names(options: argparse.Namespace, setup: Setup) -> None:
     """Check that no two targets have one name."""
     volumes = [volume.name for volume in setup.volumes]
-    names = [*volumes, *(name for name, _ in (*options.sawtooth, *options.evm))]
+    names = [*volumes, *(name for name, _ in (*options.sawtooth, *options.evm, *options.fabric))]
     names += [f"{volume}-cometbft-{count}" for volume in volumes for count in options.cometbft]
     names += [pbft.TARGET] * options.pbft
     names += ["anvil"] * ("anvil" in options.evm_node)
@@ -252,7 +262,7 @@ def _steps(
             "search": bench.search,
         }
         for mode, execute in modes.items():
-            if not quick or workload in _QUICK[mode]:
+            if not quick or workload.name in _QUICK[mode]:
                 yield Step(f"{workload.name}-{mode}", target.name, execute)
 
 

@@ -37,9 +37,18 @@ LOST: Final = f"not decided in {STALLED_S:.0f} s"
 
 Open = Callable[[str], Awaitable[Driver]]
 """Connects to the ledger at a URL."""
+
+
+def _fabric() -> Open:
+    from storage.bench.ledger.fabric.driver import FabricDriver  # noqa: PLC0415  # needs an extra
+
+    return FabricDriver.opener()
+
+
 ENGINES: Final[Mapping[str, Callable[[], Open]]] = {
     "sawtooth": lambda: SawtoothRest.open,
     "evm": EvmDriver.opener,
+    "fabric": _fabric,
 }
 """Makes, for one load, what connects to a ledger of that engine."""
 

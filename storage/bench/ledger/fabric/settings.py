@@ -1,0 +1,146 @@
+"""Where a Fabric network is and who asks: the settings file of `--fabric NAME=FILE`, in TOML."""
+
+import ssl
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+from contracts.errors import RejectedError
+from storage.bench.ledger.fabric.identity import FabricIdentity
+
+NEEDED: Final = ("url", "channel", "chaincode", "msp_id", "certificate", "key", "tls_ca")
+_OPTIONAL: Final = ("tls_name",)
+_FILE_BYTES: Final = 1 << 20
+"""Of each file, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class FabricPlace:
+    """A peer's Gateway, and what is asked of it.
+
+    Attributes:
+        target: Host and port, as in `peer0.org1.example.com:7051`.
+        channel: Name of the channel.
+        chaincode: Name under which our chaincode is committed there.
+        identity: Signs what the peer is asked.
+        tls_ca: Certificates of the authorities that the peer's TLS certificate must come from, PEM.
+        tls_name: Name that this certificate must have; None for the host's.
+    """
+
+    target: str
+    channel: str
+    chaincode: str
+    identity: FabricIdentity
+    tls_ca: bytes
+    tls_name: str | None
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a settings file, and check all that can be checked without the peer.
+
+        Paths in it are relative to its own folder.
+
+        Raises:
+            RejectedError: The file, or one that it names, is missing or wrong.
+        """
+        settings = _Settings(path, _table(path))
+        identity = FabricIdentity.read(
+            settings.text("msp_id"),
+            settings.file("certificate"),
+            settings.file("key"),
+            settings.about,
+        )
+        name = settings.text("tls_name") if "tls_name" in settings.table else None
+        return cls(
+            settings.address(),
+            settings.text("channel"),
+            settings.text("chaincode"),
+            identity,
+            settings.authorities(),
+            name,
+        )
+
+
+def _table(path: Path) -> Mapping[str, Any]:
+    wanted = f"expected a settings file with {', '.join(NEEDED)}"
+    try:
+        return tomllib.loads(_octets(path).decode())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RejectedError(f"--fabric {path}: {wanted}: {error}") from error
+
+
+def _octets(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_FILE_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """The settings of one file; each error names it.
+
+    Attributes:
+        path: Of the file.
+        table: What it holds.
+    """
+
+    path: Path
+    table: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        known = (*NEEDED, *_OPTIONAL)
+        for name in self.table:
+            if name not in known:
+                raise RejectedError(
+                    f"--fabric {self.path}: expected only {', '.join(known)}, got {name!r}"
+                )
+        for name in NEEDED:
+            if name not in self.table:
+                raise RejectedError(f"{self.about(name)}: expected a value, got none")
+
+    def about(self, name: str) -> str:
+        """Return how an error begins."""
+        return f"--fabric {self.path}: {name}"
+
+    def text(self, name: str) -> str:
+        """Return a setting."""
+        value = self.table[name]
+        if not isinstance(value, str) or not value.strip():
+            raise RejectedError(f"{self.about(name)}: expected words, got {value!r}")
+        return value.strip()
+
+    def address(self) -> str:
+        """Return host and port of the setting `url`."""
+        text = self.text("url")
+        parts = urlsplit(f"//{text}")
+        try:
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host, port = None, None
+        if not host or not port or parts.netloc != text or "@" in text:
+            raise RejectedError(
+                f"{self.about('url')}: expected HOST:PORT of a peer's Gateway, got {text!r}"
+            )
+        return text
+
+    def file(self, name: str) -> bytes:
+        """Return what the file of a setting holds."""
+        path = self.path.parent / self.text(name)
+        try:
+            return _octets(path)
+        except OSError as error:
+            raise RejectedError(f"{self.about(name)}: {error}") from error
+
+    def authorities(self) -> bytes:
+        """Return the certificates of the setting `tls_ca`."""
+        found = self.file("tls_ca")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        try:
+            context.load_verify_locations(cadata=found.decode("ascii"))
+        except (ssl.SSLError, UnicodeDecodeError) as error:
+            raise RejectedError(
+                f"{self.about('tls_ca')}: expected certificates in PEM, got none: {error}"
+            ) from error
+        return found

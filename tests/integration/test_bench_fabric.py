@@ -1,0 +1,127 @@
+"""A Fabric network as a target of `wayseal-bench ledger`: the stand-in of a peer's Gateway.
+
+No Fabric network was there when these tests were written: see docs/benchmarks.md.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from storage.bench.ledger.fabric.targets import FabricNetwork
+from storage.bench.ledger.modes import Choices, Measurement
+from storage.bench.ledger.timeline import CSV
+from storage.bench.ledger.workloads import (
+    BEP_23,
+    DEPENDENT,
+    DO_NOTHING,
+    INDEPENDENT,
+    KEY_VALUE,
+    READINGS,
+    RUNS,
+    SMALL_BANK,
+    LedgerWorkload,
+)
+from storage.bench.run.flags import Flag
+from storage.bench.run.outcome import Outcome
+from storage.bench.run.plan import Place
+from support.bench.fabric.peer import Peer, a_network
+
+pytestmark = pytest.mark.integration
+CONFLICTS = "refused-mvcc-read-conflict"
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Peer, FabricNetwork]]:
+    """Return a peer, and the target that a settings file makes of it."""
+    with a_network(tmp_path_factory.mktemp("fabric")) as (peer, settings):
+        yield peer, FabricNetwork.found("lab", settings)
+
+
+def choices(directory: Path) -> Choices:
+    return Choices(
+        rate_per_s=50.0, open_s=0.4, scale=1, latency_s=20.0, latency_percent=95.0, probes=2,
+        probe_s=0.5, writes=0.5, sample_s=0.1, seed=3, signed=directory / "signed",
+    )  # fmt: skip
+
+
+def measured(target: FabricNetwork, workload: LedgerWorkload, directory: Path) -> Measurement:
+    few = replace(workload, per_batch=1, flat_out=400, lanes=2, records=min(workload.records, 40))
+    return Measurement(few, target, choices(directory))
+
+
+def values(outcome: Outcome) -> dict[str, float]:
+    return {each.metric.name: each.value for each in outcome.observations}
+
+
+def flags(outcome: Outcome) -> set[Flag]:
+    return {raised.flag for each in outcome.observations for raised in each.flags}
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        READINGS,
+        INDEPENDENT,
+        pytest.param(RUNS, marks=pytest.mark.long),
+        pytest.param(DO_NOTHING, marks=pytest.mark.long),
+    ],
+    ids=lambda each: each.name,
+)
+def test_a_load_without_conflicts_is_committed_whole(
+    tmp_path: Path, network: tuple[Peer, FabricNetwork], workload: LedgerWorkload
+) -> None:
+    _, target = network
+    outcome = measured(target, workload, tmp_path).flat_out(Place(tmp_path, len(workload.name)))
+    assert not flags(outcome) & {Flag.INVALID, Flag.REFUSED}
+    assert outcome.work.transactions == 40  # a network at a URL gets a tenth
+    assert values(outcome)[CONFLICTS] == 0
+    assert 0 < values(outcome)["loader-cpu-share"] < 1
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        DEPENDENT,
+        pytest.param(KEY_VALUE, marks=pytest.mark.long),
+        pytest.param(SMALL_BANK, marks=pytest.mark.long),
+    ],
+    ids=lambda each: each.name,
+)
+def test_what_conflicts_in_a_block_counts_as_refused(
+    tmp_path: Path, network: tuple[Peer, FabricNetwork], workload: LedgerWorkload
+) -> None:
+    peer, target = network
+    before = len(peer.ledger.blocks)
+    outcome = measured(target, workload, tmp_path).flat_out(Place(tmp_path, len(workload.name)))
+    refused = values(outcome)[CONFLICTS]
+    assert refused > 0
+    assert outcome.work.transactions + refused == 40
+    if workload is DEPENDENT:  # each writes what all others read: one of a block at most
+        assert outcome.work.transactions <= len(peer.ledger.blocks) - before
+    assert Flag.REFUSED in flags(outcome)
+    assert Flag.INVALID not in flags(outcome)  # as many in the blocks as their statuses said
+    (why,) = {
+        raised.why
+        for each in outcome.observations
+        for raised in each.flags
+        if raised.flag is Flag.REFUSED
+    }
+    assert f"{refused:.0f} of 40 batches are not committed: validation code MVCC_READ_CON" in why
+
+
+def test_a_rate_that_is_kept_has_its_table(
+    tmp_path: Path, network: tuple[Peer, FabricNetwork]
+) -> None:
+    _, target = network
+    outcome = measured(target, BEP_23, tmp_path).open_loop(Place(tmp_path, 1))
+    assert Flag.INVALID not in flags(outcome)
+    assert len(outcome.attachments[CSV].decode().splitlines()) == 21
+
+
+@pytest.mark.long
+def test_the_highest_rate_is_found(tmp_path: Path, network: tuple[Peer, FabricNetwork]) -> None:
+    _, target = network
+    outcome = measured(target, READINGS, tmp_path).search(Place(tmp_path, 2))
+    assert values(outcome)["highest-rate"] > 0

@@ -1,0 +1,214 @@
+"""The option of `wayseal-bench ledger` for Fabric networks, and the settings file that it names."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import grpc
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from contracts.errors import RejectedError, UnavailableError
+from storage.bench.commands.ledger import LEDGER
+from storage.bench.ledger.fabric.options import add_options, fabrics
+from storage.bench.ledger.fabric.settings import FabricPlace
+from storage.bench.ledger.fabric.targets import FabricNetwork
+from support.bench.fabric.members import Member, Organisation, settings_file
+from support.bench.fabric.peer import Peer, Refused, a_network
+from support.bench.stages import setup_on
+
+ORGANISATION = Organisation("Org1MSP")
+MEMBER = ORGANISATION.member("bench")
+NOBODY = "127.0.0.1:1"
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Peer, Path]]:
+    """Serve one peer for all tests of this file."""
+    with a_network(tmp_path_factory.mktemp("fabric")) as made:
+        yield made
+
+
+def parsed(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_options(parser.add_argument_group("ledger"))
+    return parser.parse_args(words)
+
+
+def test_a_setting_that_is_wrong_is_one_clear_error(tmp_path: Path) -> None:
+    others: list[tuple[dict[str, str | None], str]] = [
+        ({"url": None}, "url: expected a value, got none"),
+        ({"url": " "}, "url: expected words, got ' '"),
+        ({"url": "grpcs://h:1"}, "url: expected HOST:PORT of a peer's Gateway, got 'grpcs://h:1'"),
+        ({"url": "peer0"}, "url: expected HOST:PORT of a peer's Gateway, got 'peer0'"),
+        ({"url": "peer0:0"}, "url: expected HOST:PORT"),
+        ({"url": "peer0:70510"}, "url: expected HOST:PORT"),
+        ({"url": "me@peer0:7051"}, "url: expected HOST:PORT"),
+        ({"url": "peer0:7051/x"}, "url: expected HOST:PORT"),
+        ({"tls_ca": None}, "tls_ca: expected a value, got none"),
+        ({"tls_ca": "missing.crt"}, "tls_ca: .*No such file"),
+        ({"tls_ca": "member.key"}, "tls_ca: expected certificates in PEM, got none"),
+        ({"certificate": "member.key"}, "certificate: expected a certificate in PEM, got none"),
+        ({"key": "ca.crt"}, "key: expected a private key in PEM without a password, got none"),
+        ({"channel": None}, "channel: expected a value, got none"),
+        ({"msp": "Org1MSP"}, "expected only url, channel, .*, got 'msp'"),
+    ]
+    for change, words in others:
+        path = settings_file(tmp_path, NOBODY, ORGANISATION, MEMBER, **change)
+        with pytest.raises(RejectedError, match=words) as told:
+            FabricPlace.read(path)
+        assert f"--fabric {path}: " in str(told.value)
+        assert "PRIVATE KEY" not in str(told.value)
+    path.write_text("url = ")
+    with pytest.raises(RejectedError, match="expected a settings file with url, channel"):
+        FabricPlace.read(path)
+    with pytest.raises(RejectedError, match=r"expected a settings file with url, .*No such file"):
+        FabricPlace.read(tmp_path / "missing.toml")
+
+
+def test_an_identity_that_cannot_sign_is_one_clear_error(tmp_path: Path) -> None:
+    other = ORGANISATION.member("other")
+    apart = Member(other.key, MEMBER.certificate)
+    longer = ORGANISATION.member("longer", curve=ec.SECP384R1())
+    for member, words in (
+        (apart, "key: expected the key of the certificate of CN=bench, got another key"),
+        (longer, "key: expected a key on the curve P-256, got another one"),
+        (Member(other.key, longer.certificate), "certificate: expected one of a key on the curve"),
+        (ORGANISATION.member("old", days=(-9, -2)), "certificate: expected one that is valid now"),
+        (ORGANISATION.member("new", days=(2, 9)), "certificate: expected one that is valid now"),
+    ):
+        path = settings_file(tmp_path, NOBODY, ORGANISATION, member)
+        with pytest.raises(RejectedError, match=words):
+            FabricPlace.read(path)
+
+
+def test_a_peer_that_is_away_or_another_is_told(tmp_path: Path, network: tuple[Peer, Path]) -> None:
+    peer, settings = network
+    target = FabricPlace.read(settings).target
+    ours = peer.organisation
+    member = ours.member("bench")
+    away = settings_file(tmp_path / "away", NOBODY, ours, member)
+    with pytest.raises(UnavailableError, match=r"127\.0\.0\.1:1: .*[Cc]onnection refused"):
+        FabricNetwork.found("lab", away)
+    stranger = settings_file(tmp_path / "ca", target, ORGANISATION, member)
+    words = "expected a TLS certificate of the authorities in tls_ca, for peer0.example.com, got"
+    with pytest.raises(RejectedError, match=words):
+        FabricNetwork.found("lab", stranger)
+    named = settings_file(tmp_path / "name", target, ours, member, tls_name="peer1.example.com")
+    with pytest.raises(RejectedError, match=r"for peer1\.example\.com, got"):
+        FabricNetwork.found("lab", named)
+
+
+def test_a_peer_that_does_not_take_our_transactions_is_told(
+    tmp_path: Path, network: tuple[Peer, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peer, settings = network
+    target = FabricPlace.read(settings).target
+    ours = peer.organisation
+    member = ours.member("bench")
+    strangers = settings_file(tmp_path / "stranger", target, ours, MEMBER)
+    others: list[tuple[Path, str]] = [
+        (strangers, "access denied: channel .trucks. creator org unknown"),
+        (settings_file(tmp_path / "msp", target, ours, member, msp_id="Org2MSP"), "access denied"),
+        (
+            settings_file(tmp_path / "channel", target, ours, member, channel="ships"),
+            "channel 'ships' not found",
+        ),
+        (
+            settings_file(tmp_path / "chaincode", target, ours, member, chaincode="basic"),
+            "no peers available to evaluate chaincode basic in channel trucks",
+        ),
+    ]
+    for path, words in others:
+        with pytest.raises(RejectedError, match=words):
+            FabricNetwork.found("lab", path)
+    monkeypatch.setattr(peer.ledger, "simulated", lambda _: (b"asset-transfer", b""))
+    with pytest.raises(RejectedError, match=r"expected the benchmark's chaincode .*'bench' in"):
+        FabricNetwork.found("lab", settings)
+
+    def unreadable() -> bytes:
+        return b"\xff"
+
+    monkeypatch.undo()
+    monkeypatch.setattr(peer.ledger, "settings", unreadable)
+    with pytest.raises(RejectedError, match="expected a block with the channel's settings, got 1"):
+        FabricNetwork.found("lab", settings)
+    monkeypatch.undo()
+
+    def refuse(_: bytes) -> bytes:
+        raise Refused(grpc.StatusCode.UNIMPLEMENTED, "unknown service gateway.Gateway")
+
+    monkeypatch.setitem(peer.answers, "Evaluate", refuse)
+    with pytest.raises(RejectedError, match=r"unknown service gateway\.Gateway"):
+        FabricNetwork.found("lab", settings)
+
+
+@pytest.mark.parametrize(
+    ("ordering", "faults"),
+    [
+        (("etcdraft", 3), "1 of 3 ordering nodes may stop; none may lie (crash faults alone)."),
+        (("etcdraft", 1), "None: of 1 ordering nodes no one may stop or lie."),
+        (("BFT", 4), "1 of 4 ordering nodes may stop or lie."),
+        (("BFT", 3), "None: with fewer than four ordering nodes no one may fail."),
+        (("solo", 1), "Not known here: as its operator says."),
+    ],
+)
+def test_a_network_says_what_it_guarantees(
+    network: tuple[Peer, Path],
+    ordering: tuple[str, int],
+    faults: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    peer, settings = network
+    monkeypatch.setattr(peer.ledger, "ordering", ordering)
+    found = FabricNetwork.found("lab", settings)
+    assert found.guarantee.faults.startswith(faults)
+    assert "endorsement policy" in found.guarantee.faults
+    assert "synced its block" in found.guarantee.durable
+    assert found.described["consensus"] == ordering[0]
+    assert found.described["transactions_per_block"] == 10
+    assert found.described["block_timeout"] == "50ms"
+    assert str(MEMBER.key_pem) not in str(found)
+
+
+def test_an_option_that_makes_no_sense_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for word in ("fabric.toml", "=fabric.toml", "lab="):
+        with pytest.raises(SystemExit):
+            parsed("--fabric", word)
+        assert f"expected NAME=FILE, got '{word}'" in capsys.readouterr().err
+    assert parsed("--fabric", "lab=a.toml").fabric == [("lab", Path("a.toml"))]
+    assert list(fabrics(parsed().fabric)) == []
+
+
+def test_without_its_library_fabric_is_refused_with_the_way_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("targets", "driver", "gateway"):  # as if they had not been imported before
+        monkeypatch.delitem(sys.modules, f"storage.bench.ledger.fabric.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "grpc", None)
+    with pytest.raises(RejectedError, match=r"scripts/install bench-ledgers installs it"):
+        list(fabrics([("lab", Path("a.toml"))]))
+
+
+def test_the_command_measures_every_workload_there(
+    tmp_path: Path, network: tuple[Peer, Path]
+) -> None:
+    _, settings = network
+    parser = argparse.ArgumentParser()
+    LEDGER.add_options(parser)
+    chosen = ["--pacing", "none", "--fabric", f"lab={settings}"]
+    with setup_on(tmp_path / "s", "a") as setup, ExitStack() as stack:
+        made = LEDGER.prepare(parser.parse_args(chosen), setup, stack)
+        with made.groups[0].opened() as steps:
+            own = [step.workload for step in steps if step.target == "lab"]
+            assert own == [step.workload for step in steps if step.target == "a"]
+        twice = [*chosen, "--fabric", f"a={settings}"]
+        with pytest.raises(RejectedError, match="expected targets with a name each, got 'a' twice"):
+            LEDGER.prepare(parser.parse_args(twice), setup, stack)
+    assert {"readings-flat-out", "dependent-payments-flat-out", "bep-23-flat-out"} <= set(own)
+    assert [each["kind"] for each in made.targets] == ["fabric"]
+    assert [each["target"] for each in made.guarantees] == ["a", "lab"]
+    assert made.settings["fabric"] == {"lab": str(settings)}
+    assert any("never as committed" in note for note in made.notes)
