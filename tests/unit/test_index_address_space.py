@@ -1,4 +1,4 @@
-"""The index on machines that give a process less address space than it asks for.
+"""The index's file in memory, also on machines that give a process less address space.
 
 A kernel for arm64 with addresses of 39 bits gives a process 512 GiB.
 """
@@ -54,3 +54,12 @@ def test_an_index_without_any_space_says_so(tmp_path: Path) -> None:
     limit_space(used_space() + GIB)
     with pytest.raises(UnavailableError, match="expected address space for 4 GiB at least"):
         Store(tmp_path / "index", ("blocks", "hashed"), "hashed")
+
+
+def test_the_kernel_does_not_read_ahead_in_the_index(tmp_path: Path) -> None:
+    index = Store(tmp_path / "index", ("blocks", "hashed"), "hashed")
+    told = Path("/proc/self/smaps").read_text("utf-8").split(str(tmp_path / "index" / "data.mdb"))
+    index.close()
+    assert len(told) == 2
+    (flags, *_) = [line for line in told[1].splitlines() if line.startswith("VmFlags:")]
+    assert "rr" in flags.split()  # random reads. Source: proc_pid_smaps(5)

@@ -301,7 +301,9 @@ def _mapped(path: Path, tables: int) -> lmdb.Environment:
     size = MAP_BYTES
     while True:
         try:
-            env = lmdb.open(str(path), map_size=size, max_dbs=tables, max_readers=512)
+            env = lmdb.open(
+                str(path), map_size=size, max_dbs=tables, max_readers=512, readahead=False
+            )
         except lmdb.MemoryError as error:
             if size <= MAP_BYTES_MIN:
                 raise UnavailableError(
