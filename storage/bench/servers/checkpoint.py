@@ -89,7 +89,10 @@ port = {rest}
 
 
 def node(
-    directory: Path, profile: Path | None = None, options: Sequence[str] = ()
+    directory: Path,
+    profile: Path | None = None,
+    options: Sequence[str] = (),
+    group: Path | None = None,
 ) -> AbstractContextManager[Service]:
     """Run a ledger node on the chain in a directory; see `serving`.
 
@@ -97,8 +100,9 @@ def node(
         directory: Made if need be.
         profile: See `serving`.
         options: Further options of the node.
+        group: See `serving`.
     """
     make_directory(directory)
     command: list[str | Path] = ["wayseal-node", "--data", directory, "--rest", "127.0.0.1:0"]
     command += ["--admin", key("admin").public_key, *options]
-    return serving(command, directory / "node.log", profile)
+    return serving(command, directory / "node.log", profile, group)

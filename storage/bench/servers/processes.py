@@ -13,6 +13,7 @@ from typing import Final
 
 from contracts.errors import UnavailableError
 from contracts.runtime.processes import tied
+from storage.bench.servers.groups import joining
 
 STOP_TIMEOUT_S: Final = 120
 """A node updates its index before it ends."""
@@ -45,7 +46,10 @@ class Service:
 
 @contextmanager
 def serving(
-    command: Sequence[str | Path], log: Path, profile: Path | None = None
+    command: Sequence[str | Path],
+    log: Path,
+    profile: Path | None = None,
+    group: Path | None = None,
 ) -> Iterator[Service]:
     """Run one of our commands until it is ready; ask it to end on the way out.
 
@@ -53,6 +57,7 @@ def serving(
         command: Its name and arguments.
         log: Where its standard error goes.
         profile: File for its profile, see `storage.bench.servers.profiled`; None runs it without.
+        group: Of the control group that it joins; see `joining`.
 
     Raises:
         UnavailableError: It did not get ready, or did not end with status 0.
@@ -63,7 +68,7 @@ def serving(
     with log.open("ab") as errors:
         start_s = time.monotonic()
         process = subprocess.Popen(  # noqa: S603 - our own commands
-            tied([*run, *command[1:]]),
+            tied(joining(group, [*run, *command[1:]])),
             stdout=subprocess.PIPE,
             stderr=errors,
             env=environment(),

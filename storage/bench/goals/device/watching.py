@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from storage.bench.disk import run
 from storage.bench.goals.device.quota import quota
 from storage.bench.goals.device.sizes import CARD_BYTES
 from storage.bench.goals.device.truckfiles import TruckFiles
+from storage.bench.servers.groups import joining
 from storage.bench.servers.processes import SAID_CHARS_MAX, ask, environment, executable
 from storage.bench.servers.usage import cpu_s, peak_bytes, resident_bytes
 
@@ -111,7 +112,7 @@ def watch(files: TruckFiles, stat: Path, options: argparse.Namespace) -> Watched
         (files.directory / "agent.log").open("wb") as log,
         quota(options.share) if options.share else nullcontext() as group,
         subprocess.Popen(  # noqa: S603 - our own command
-            tied(_in(group, command)), stderr=log, env=environment() | _VARIABLES
+            tied(joining(group, command)), stderr=log, env=environment() | _VARIABLES
         ) as process,
     ):
         _await_readings(files)
@@ -154,13 +155,6 @@ def _command(files: TruckFiles, options: argparse.Namespace, trace: Path) -> lis
         return command
     calls = ",".join(each.rstrip("(") for each in _SYNCS)
     return ["strace", "-f", "-ttt", "-o", trace, "-e", f"trace={calls}", *command]
-
-
-def _in(group: Path | None, command: Sequence[str | Path]) -> list[str | Path]:
-    """Return a command that joins a control group first."""
-    if group is None:
-        return list(command)
-    return ["sh", "-c", 'echo $$ > "$0" && exec "$@"', group, *command]
 
 
 def _child(pid: int) -> int:
