@@ -106,8 +106,12 @@ class StateContext:
 
     def set(self, address: str, value: bytes) -> None:
         """See `Context.set`."""
+        self.set_all({address: value})
+
+    def set_all(self, values: Mapping[str, bytes]) -> None:
+        """Put values at addresses, in one message; see `Context.set`."""
         try:
-            self._context.set_state({address: value})
+            self._context.set_state(values)
         except AuthorizationException as error:
             raise InvalidTransactionError(str(error)) from error
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from contracts.errors import RejectedError
 from storage.bench.arguments import above_zero
+from storage.bench.ledger import largersteps
 from storage.bench.ledger.evm.options import NOTE, ONE_NODE, add_options, evms
 from storage.bench.ledger.evm.urls import shown
 from storage.bench.ledger.fabric import options as fabric
+from storage.bench.ledger.larger import LARGER, SHARE
 from storage.bench.ledger.ledgers import LedgerTarget, NodeOnVolume, Pacing, Sawtooth
 from storage.bench.ledger.modes import Choices, Measurement
 from storage.bench.ledger.pbft import steps as pbft
@@ -79,7 +81,7 @@ class LedgerPart:
         """See `PartCommand.add_options`."""
         group = parser.add_argument_group("ledger")
         add = group.add_argument
-        names = [workload.name for workload in WORKLOADS]
+        names = [workload.name for workload in (*WORKLOADS, LARGER)]
         add(
             "--ledger-workload", action="append", choices=names, help="may be repeated; default all"
         )
@@ -134,7 +136,7 @@ class LedgerPart:
         choices = _choices(options, setup)
         chosen = [
             workload
-            for workload in WORKLOADS
+            for workload in (*WORKLOADS, LARGER)
             if not options.ledger_workload or workload.name in options.ledger_workload
         ]
         validators = [
@@ -145,20 +147,23 @@ class LedgerPart:
         notes = [_PROCESSOR, _EXECUTED, *([_VALIDATORS] if validators else [])]
         notes += [NOTE] * bool(chains) + [ONE_NODE] * bool(options.evm_node)
         notes += [fabric.NOTE] * bool(fabrics)
+        known = [workload for workload in chosen if workload is not LARGER]
         own: list[LedgerTarget] = [*map(NodeOnVolume, setup.volumes), *validators, *chains]
         steps: list[Step] = []
         for each in own:
-            steps += _steps(each, chosen, choices, quick=setup.quick)
+            steps += _steps(each, known, choices, quick=setup.quick)
         # Fabric has no batches.
-        alone = [replace(workload, per_batch=1) for workload in chosen]
+        alone = [replace(workload, per_batch=1) for workload in known]
         for each in fabrics:
             steps += _steps(each, alone, choices, quick=setup.quick)
         for network in networks:
-            steps += _on_network(network, chosen, choices, notes, quick=setup.quick)
+            steps += _on_network(network, known, choices, notes, quick=setup.quick)
         if options.pbft:
             steps += pbft.steps(quick=setup.quick)
             notes.append(pbft.NOTE)
         groups = [_group("rates", steps, setup.repetitions, _expected_s(steps, choices, setup))]
+        if LARGER in chosen:
+            groups += largersteps.groups(choices, setup, notes)
         if options.pacing == "poet":
             pacing = QUICK_PACING if setup.quick else POET_PACING
             blocks = QUICK_BLOCKS if setup.quick else POET_BLOCKS
@@ -177,6 +182,8 @@ class LedgerPart:
         settings = {
             **{name: value for name, value in asdict(choices).items() if name != "signed"},
             "workloads": [workload.name for workload in chosen],
+            "larger_records": LARGER.records * choices.scale,
+            "larger_share": SHARE,
             "pacing": options.pacing,
             "sawtooth": dict(options.sawtooth),
             "cometbft": options.cometbft,

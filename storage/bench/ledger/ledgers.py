@@ -144,24 +144,40 @@ class NodeOnVolume:
         """See `LedgerTarget.opened`."""
         with fresh(self.volume) as directory:
             if pacing is None:
-                with self._running(directory, load, ()) as ledger:
+                with self.running(directory, load) as ledger:
                     commit(ledger.url, before(load, known=False))
                     yield ledger
                 return
-            with self._running(directory, load, ()) as ledger:
+            with self.running(directory, load) as ledger:
                 commit(ledger.url, [*before(load, known=False), _limit(pacing)])
             paced = ("--block-interval", f"{pacing.interval_s:g}")
-            with self._running(directory, load, paced, pacing.interval_s) as ledger:
+            with self.running(directory, load, paced, pacing.interval_s) as ledger:
                 yield ledger
 
     @contextmanager
-    def _running(
-        self, directory: Path, load: BatchLoad, options: Sequence[str], interval_s: float = 0.0
+    def running(
+        self,
+        directory: Path,
+        load: BatchLoad,
+        options: Sequence[str] = (),
+        interval_s: float = 0.0,
+        group: Path | None = None,
     ) -> Iterator[Ledger]:
+        """Run a node on the chain in a directory.
+
+        Args:
+            directory: Of the chain.
+            load: What it shall take.
+            options: Further options of the node.
+            interval_s: Between blocks, at least.
+            group: Of the control group that the node joins, and its processor does not.
+        """
         with ExitStack() as stack:
             stranger = not isinstance(load, Load)
             component = ("--component", "tcp://127.0.0.1:0") if stranger else ()
-            service = stack.enter_context(node(directory, options=(*options, *component)))
+            service = stack.enter_context(
+                node(directory, options=(*options, *component), group=group)
+            )
             processes, executions = {NODE: service.pid}, None
             if stranger:
                 executions = directory / EXECUTIONS

@@ -124,7 +124,7 @@ class Measurement:
             return ready.searched(first, pool)
 
     @contextmanager
-    def _ready(self, place: Place, batches: int) -> Iterator["_Ready"]:
+    def _ready(self, place: Place, batches: int) -> Iterator["Ready"]:
         choices, lasting = self.choices, self.target.lasting
         seed = place.seed if lasting else choices.seed
         tag = f"-{seed:08x}" if lasting else ""
@@ -132,11 +132,11 @@ class Measurement:
         directory = place.scratch if lasting else choices.signed
         files = signed(self.target.translated(load), directory, lambda _, __: None)
         with self.target.opened(load, self.pacing) as ledger:
-            yield _Ready(self, ledger, files, place)
+            yield Ready(self, ledger, files, place)
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
+class Ready:
     """A running ledger, and the batches signed for it."""
 
     bench: Measurement
@@ -153,8 +153,8 @@ class _Ready:
             self.place.counted(),
             watching(self.ledger.processes, self.bench.choices.sample_s) as watched,
         ):
-            timeline = self._load(0, batches, per_list=per_list, window=WINDOW)
-        wrong = self._wrong(timeline, before)
+            timeline = self.load(0, batches, per_list=per_list, window=WINDOW)
+        wrong = self.wrong(timeline, before)
         return Outcome(
             [*self._rates(timeline, wrong), *self._costs(timeline, watched)],
             [*self._series(timeline), *map(watched.series, watched.samples)],
@@ -170,18 +170,18 @@ class _Ready:
             self.place.counted(),
             watching(self.ledger.processes, self.bench.choices.sample_s) as watched,
         ):
-            timeline = self._load(0, batches, rate_per_s=rate_per_s)
-        wrong = [*self._wrong(timeline, before), *_behind(timeline, rate_per_s)]
+            timeline = self.load(0, batches, rate_per_s=rate_per_s)
+        wrong = [*self.wrong(timeline, before), *behind(timeline, rate_per_s)]
         committed = timeline.committed
         responses = [fate.decided_s - fate.intended_s for fate in committed]
         services = [fate.decided_s - fate.sent_s for fate in committed]
         accepts = [fate.accepted_s - fate.sent_s for fate in committed]
         finals = [fate.decided_s - fate.accepted_s for fate in committed]
-        quantiles = [*_percentiles("response", responses, _RESPONSES)]
-        quantiles += _percentiles("service", services, (95.0,))
+        quantiles = [*percentiles("response", responses, _RESPONSES)]
+        quantiles += percentiles("service", services, (95.0,))
         if self.bench.workload.per_batch == 1:
-            quantiles += _percentiles("accept", accepts, _BEP23)
-            quantiles += _percentiles("finalise", finals, _BEP23)
+            quantiles += percentiles("accept", accepts, _BEP23)
+            quantiles += percentiles("finalise", finals, _BEP23)
         return Outcome(
             [*self._rates(timeline, wrong), *quantiles, *self._costs(timeline, watched)],
             [*self._series(timeline), *map(watched.series, watched.samples)],
@@ -197,17 +197,17 @@ class _Ready:
     def searched(self, first: int, pool: int) -> Outcome:
         """Bisect the rates between 0 and flat out until the probes are used up."""
         choices, per_batch = self.bench.choices, self.bench.workload.per_batch
-        flat = self._load(0, first, per_list=PER_LIST, window=WINDOW)
+        flat = self.load(0, first, per_list=PER_LIST, window=WINDOW)
         low, high, used = 0.0, flat.rate_per_s, first
         rows: list[list[float]] = []
         for left in range(choices.probes, 0, -1):
             rate_per_s = (low + high) / 2
             wanted = self.bench.workload.batches(rate_per_s * choices.probe_s)
             batches = min(wanted, (first + pool - used) // left)
-            probe = self._load(used, batches, rate_per_s=rate_per_s)
+            probe = self.load(used, batches, rate_per_s=rate_per_s)
             used += batches
             response_s = _response(probe, choices.latency_percent)
-            met = response_s <= choices.latency_s and not _behind(probe, rate_per_s)
+            met = response_s <= choices.latency_s and not behind(probe, rate_per_s)
             low, high = (rate_per_s, high) if met else (low, rate_per_s)
             rows.append(
                 [
@@ -226,7 +226,7 @@ class _Ready:
         columns = ("rate_per_s", "transactions", "committed_per_s", "response_s", "met")
         return Outcome([found], [Series("probes", columns, rows)])
 
-    def _load(
+    def load(
         self,
         first: int,
         count: int,
@@ -235,6 +235,7 @@ class _Ready:
         window: int = 0,
         rate_per_s: float = 0.0,
     ) -> Timeline:
+        """Submit batches and return their timestamps; see `LoadPlan`."""
         per_batch = self.bench.workload.per_batch
         plan = LoadPlan(
             self.ledger.url,
@@ -254,7 +255,7 @@ class _Ready:
         scheduled = bool(rate_per_s) or self.bench.pacing is not None
         return Timeline(made.fates, per_batch, executed, scheduled, made.cpu_share)
 
-    def _wrong(self, timeline: Timeline, before: int) -> list[Raised]:
+    def wrong(self, timeline: Timeline, before: int) -> list[Raised]:
         """Check the ledger's statuses of the batches against its blocks."""
         raised: list[Raised] = []
         refused = [fate for fate in timeline.fates if fate.error]
@@ -338,7 +339,8 @@ def limited(timeline: Timeline) -> tuple[Raised, ...]:
     return (Raised(Flag.AT_LOADER_LIMIT, why),)
 
 
-def _behind(timeline: Timeline, rate_per_s: float) -> list[Raised]:
+def behind(timeline: Timeline, rate_per_s: float) -> list[Raised]:
+    """Return the flag of a load that did not keep to its rate, or no flag."""
     if timeline.rate_per_s >= ON_TIME * rate_per_s:
         return []
     why = f"expected {rate_per_s:.4g}/s committed, got {timeline.rate_per_s:.4g}/s"
@@ -356,9 +358,10 @@ def _response(timeline: Timeline, percent: float) -> float:
     )
 
 
-def _percentiles(
+def percentiles(
     name: str, seconds: Sequence[float], percents: Sequence[float]
 ) -> Iterator[Observation]:
+    """Yield percentiles of durations, and the longest; those with too few samples are flagged."""
     for percent in percents:
         above = len(seconds) * (1 - percent / 100)
         why = f"expected at least {TAIL_SAMPLES} operations above it, got {above:.1f}"

@@ -11,18 +11,29 @@ from typing import Final
 from contracts.keys import Signer
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
 from contracts.sawtooth.batches import build_batch, build_transaction
-from storage.bench.ledger.family import CREATE, FAMILY, GET, NOTHING, PUT, Call, address_of, balance
+from storage.bench.ledger.family import (
+    CREATE,
+    FAMILY,
+    FILL,
+    GET,
+    NOTHING,
+    PUT,
+    VALUE_BYTES,
+    Call,
+    address_of,
+    balance,
+)
 from storage.bench.trucks.fleet import key
 from storage.bench.trucks.signed import serialised
 
-VALUE_BYTES: Final = 1_000
-"""Of a key-value pair. Source: papers 000, section 3."""
 BEP23_BYTES: Final = 765
 """Of one transaction, all of it. Source: BEP-23."""
 BALANCE: Final = 1_000_000_000
 """First balance of each account: more than all payments together."""
 FILL_PER_BATCH: Final = 20
 """Records of one batch before the clock runs."""
+FILL_AT_ONCE: Final = 4_000
+"""Records of one transaction of FILL: a block has 32 MB of effects at most."""
 
 
 class Pattern(StrEnum):
@@ -96,6 +107,17 @@ class PaperLoad:
         )
         return (Call(PUT, (self._place(n),), value) for n, value in enumerate(values))
 
+    def filling_at_once(self) -> Iterator[Batch]:
+        """Yield batches that create the records of a large state, thousands in each.
+
+        They come in the order of their addresses: each block changes few branches of the tree.
+        """
+        signer, nonces = key(f"{self.name} fills"), self._nonces(_FILLS)
+        places = sorted(map(self._place, range(self.records)))
+        for at in range(0, len(places), FILL_AT_ONCE):
+            call = Call(FILL, tuple(places[at : at + FILL_AT_ONCE]))
+            yield build_batch(signer, [_transaction(signer, call, nonces)])
+
     @property
     def creates(self) -> bool:
         """Say whether each transaction creates a record."""
@@ -158,7 +180,7 @@ def _transaction(signer: Signer, call: Call, nonces: random.Random) -> Transacti
         FAMILY,
         call.payload,
         batcher_public_key=signer.public_key,
-        inputs=call.addresses,
+        inputs=call.inputs,
         outputs=call.outputs,
         nonce=nonces.randbytes(8).hex(),
     )

@@ -1,4 +1,4 @@
-"""CPU and writes of the measured processes over time."""
+"""CPU, memory, reads and writes of the measured processes over time."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ from typing import Final
 import psutil
 
 from storage.bench.run.outcome import Series
-from storage.bench.servers.usage import cpu_s, written_bytes
+from storage.bench.servers.usage import anonymous_bytes, cpu_s, read_bytes, written_bytes
 
 EVERY_S: Final = 1.0
 """As in the papers; a rate over a shorter time would be mostly chance."""
@@ -19,17 +19,21 @@ EVERY_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ProcessSample:
-    """CPU and writes of a process up to one moment.
+    """CPU, memory, reads and writes of a process up to one moment.
 
     Attributes:
         at_s: Monotonic clock.
         cpu_s: All its threads, user and system.
         written_bytes: To the storage layer.
+        read_bytes: From the storage layer.
+        anonymous_bytes: Resident memory that is no file's.
     """
 
     at_s: float
     cpu_s: float
     written_bytes: int
+    read_bytes: int
+    anonymous_bytes: int
 
 
 @dataclass(slots=True)
@@ -47,6 +51,15 @@ class ProcessSamples:
         """Return the bytes that it wrote from the first sample to the last."""
         own = self.samples[name]
         return own[-1].written_bytes - own[0].written_bytes
+
+    def read(self, name: str) -> int:
+        """Return the bytes that it read from the first sample to the last."""
+        own = self.samples[name]
+        return own[-1].read_bytes - own[0].read_bytes
+
+    def anonymous_peak(self, name: str) -> int:
+        """Return the most memory of its own, bytes, that a sample saw."""
+        return max(each.anonymous_bytes for each in self.samples[name])
 
     def series(self, name: str) -> Series:
         """Return the rates from sample to sample."""
@@ -94,4 +107,6 @@ def _look(processes: Mapping[str, int], watched: ProcessSamples) -> None:
 
 
 def _sample(pid: int) -> ProcessSample:
-    return ProcessSample(time.monotonic(), cpu_s(pid), written_bytes(pid))
+    return ProcessSample(
+        time.monotonic(), cpu_s(pid), written_bytes(pid), read_bytes(pid), anonymous_bytes(pid)
+    )

@@ -17,7 +17,10 @@ _FIRST: Final[dict[str, Sequence[str]]] = {
         *("upload-rate", "stream-rate", "audit-rate", *_RATES),
         *("fsync-latency-p50", "fsync-latency-p99"),
     ),
-    Part.LEDGER: ("highest-rate", "committed-rate", "readings-rate"),
+    Part.LEDGER: (
+        *("highest-rate", "committed-rate", "readings-rate"),
+        *("roomy-committed-rate", "limited-committed-rate", "committed-rate-ratio"),
+    ),
     Part.OFFLOAD: (
         *("offload-p50", "offload-p95", "readings", "video", "gateway-memory-peak"),
         *("ratio-to-slower-alone", "errors"),

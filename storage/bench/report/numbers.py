@@ -14,6 +14,7 @@ _PREFIXED: Final = ("B", "s", "J", "W", "1/", "Hz", "bit")
 """Beginnings of units that take a prefix; money and ratios take none."""
 _COUNTED: Final = {
     **dict.fromkeys(("highest-rate", "committed-rate", "committed-max", "executed-rate"), "tx"),
+    **dict.fromkeys(("roomy-committed-rate", "limited-committed-rate"), "tx"),
     **dict.fromkeys(("readings-rate", "readings"), "readings"),
     **dict.fromkeys(("read-operations", "write-operations"), "operations"),
     "sign": "signatures",

@@ -16,6 +16,7 @@ from storage.bench.report.drawing import ShownWorkload, targets_of
 from storage.bench.report.flagged import MOST, meanings, without
 from storage.bench.report.glance import TITLES, glances
 from storage.bench.report.latencies import PERCENTILES, Distribution
+from storage.bench.report.memories import sentences
 from storage.bench.report.numbers import Scale, digits, scale, text, unit_of
 from storage.bench.report.sweeps import point_of
 from storage.bench.run.document import Document
@@ -103,6 +104,7 @@ def render(run: SavedRun, shown: Sequence[ShownWorkload], sections: Mapping[str,
     environment.filters["figures"] = figures
     environment.filters["flags"] = lambda found: list(meanings(found))
     environment.filters["percentiles"] = percentiles
+    environment.filters["sentences"] = lambda found: list(sentences(found))
     environment.filters["svg"] = svg
     environment.filters["count"] = lambda value: f"{value:,}"
     environment.filters["duration"] = lambda value: text(value, "s")

@@ -1,4 +1,4 @@
-"""What a process used so far: CPU, memory, bytes written."""
+"""What a process used so far: CPU, memory, bytes read and written."""
 
 from pathlib import Path
 from typing import Final
@@ -26,10 +26,7 @@ def resident_mb(pid: int) -> int:
 
 def peak_bytes(pid: int) -> int:
     """Return the most memory that was ever resident. Source: proc_pid_status(5), VmHWM."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
-    return 0
+    return _of_status(pid, "VmHWM:")
 
 
 def peak_mb(pid: int) -> int:
@@ -45,3 +42,20 @@ def forget_peak(pid: int) -> None:
 def written_bytes(pid: int) -> int:
     """Return the bytes written to the storage layer; only the user of the process may ask."""
     return int(psutil.Process(pid).io_counters().write_bytes)
+
+
+def read_bytes(pid: int) -> int:
+    """Return the bytes fetched from the storage layer; only the user of the process may ask."""
+    return int(psutil.Process(pid).io_counters().read_bytes)
+
+
+def anonymous_bytes(pid: int) -> int:
+    """Return the resident memory that is no file's. Source: proc_pid_status(5), RssAnon."""
+    return _of_status(pid, "RssAnon:")
+
+
+def _of_status(pid: int, name: str) -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) * 1024
+    return 0

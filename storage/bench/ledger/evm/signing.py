@@ -20,8 +20,8 @@ from eth_utils.crypto import keccak
 from contracts.actions.payload import encode
 from storage.bench.ledger.evm import restore_depth
 from storage.bench.ledger.evm.wire import Sent, group
-from storage.bench.ledger.family import CREATE, GET, NOTHING, PAY, PUT, Call
-from storage.bench.ledger.papers import BEP23_BYTES, FILL_PER_BATCH, VALUE_BYTES, PaperLoad
+from storage.bench.ledger.family import CREATE, GET, NOTHING, PAY, PUT, VALUE_BYTES, Call
+from storage.bench.ledger.papers import BEP23_BYTES, FILL_PER_BATCH, PaperLoad
 from storage.bench.ledger.workloads import BatchLoad
 from storage.bench.trucks.fleet import Load, Truck
 
