@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, Self
 
 from contracts.ledger.client import LedgerClient
 from contracts.ledger.pages import Committed
@@ -26,6 +27,7 @@ from gateway.index.projection import project
 from gateway.index.store import IndexStore
 from storage.bench.goals.goals import written
 from storage.bench.goals.ledger.chains import QUICK, NodeMeasurements
+from storage.checked.connection import pages_read
 
 DIRECTORY: Final = Path("build/bench")
 FIRST: Final = 100_000
@@ -41,11 +43,45 @@ class Point:
         readings: In the index.
         bytes_per_reading: Of its file.
         cpu_us: CPU for each reading since the point before, microseconds.
+        kernel_us: How much of it the kernel used: for reading, writing and syncing the file.
+        pages: Pages read from the file for each reading since the point before.
     """
 
     readings: int
     bytes_per_reading: float
     cpu_us: float
+    kernel_us: float
+    pages: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What this process and its connection to the index have used so far.
+
+    Attributes:
+        cpu_s: Seconds of CPU.
+        kernel_s: Those in the kernel.
+        pages: Read from the file.
+    """
+
+    cpu_s: float = 0.0
+    kernel_s: float = 0.0
+    pages: int = 0
+
+    @classmethod
+    def now(cls, index: IndexStore) -> Self:
+        """Return what was used until now."""
+        used = getrusage(RUSAGE_SELF)
+        with index.connection() as db:
+            return cls(used.ru_utime + used.ru_stime, used.ru_stime, pages_read(db))
+
+    def plus(self, begin: Self, end: Self) -> "Spent":
+        """Return the sum with what was used between two moments."""
+        return Spent(
+            self.cpu_s + end.cpu_s - begin.cpu_s,
+            self.kernel_s + end.kernel_s - begin.kernel_s,
+            self.pages + end.pages - begin.pages,
+        )
 
 
 def main() -> None:
@@ -74,7 +110,12 @@ def main() -> None:
         "index_bytes_per_reading_gateway": round(last.bytes_per_reading, 1),
         "index_cpu_us_per_reading": round(last.cpu_us, 1),
         "growth": {
-            each.readings: [round(each.bytes_per_reading, 1), round(each.cpu_us, 1)]
+            each.readings: [
+                round(each.bytes_per_reading, 1),
+                round(each.cpu_us, 1),
+                round(each.kernel_us, 1),
+                round(each.pages, 3),
+            ]
             for each in points
         },
         **cold,
@@ -94,21 +135,38 @@ def grown(path: Path, blocks: Sequence[Committed], readings: int) -> Iterator[Po
     projected = [project(each, ANY_BLOCK) for each in blocks]
     projected_s = time.process_time() - began_s
     many = sum(len(one.readings) for each in projected for one in each.readings)
-    count, due, turn, spent_s, since = 0, FIRST, 0, 0.0, 0
+    count, due, turn, spent, since = 0, FIRST, 0, Spent(), 0
     with closing(IndexStore(path)) as index:
         while count < readings:
             for number, each in enumerate(projected, turn * len(projected)):
                 rows, added = renamed(each, turn, number)
-                began_s = time.process_time()
+                began = Spent.now(index)
                 index.add(rows, added)
-                spent_s += time.process_time() - began_s
+                spent = spent.plus(began, Spent.now(index))
             turn, count = turn + 1, count + many
             if count >= min(due, readings):
-                cpu_s = spent_s / (count - since) + projected_s / many
-                point = Point(count, path.stat().st_size / count, cpu_s * 1e6)
-                spent_s, since = 0.0, count
+                yield _point(path, count, spent, count - since, projected_s / many)
+                spent, since = Spent(), count
                 due = max(due, count) * 2
-                yield point
+
+
+def _point(path: Path, count: int, spent: Spent, added: int, projected_s: float) -> Point:
+    """Return the point at `count` readings.
+
+    Args:
+        path: Of the index.
+        count: Readings in it.
+        spent: On the last ones.
+        added: How many those are.
+        projected_s: CPU to project one.
+    """
+    return Point(
+        count,
+        path.stat().st_size / count,
+        (spent.cpu_s / added + projected_s) * 1e6,
+        spent.kernel_s / added * 1e6,
+        spent.pages / added,
+    )
 
 
 def _cold(path: Path, blocks: Sequence[Committed]) -> dict[str, float]:
@@ -120,7 +178,8 @@ def print_point(point: Point) -> None:
     """Print a point of the growth."""
     print(
         f"{point.readings:>12,} readings: {point.bytes_per_reading:6.1f} bytes, "
-        f"{point.cpu_us:6.1f} µs of CPU for each since the line before",
+        f"{point.cpu_us:6.1f} µs of CPU for each since the line before, "
+        f"{point.kernel_us:5.1f} of them in the kernel, {point.pages:6.3f} pages read",
         flush=True,
     )
 

@@ -197,6 +197,17 @@ def page_checksum(page: bytes) -> bytes:
     return first.to_bytes(4, "little") + second.to_bytes(4, "little")
 
 
+def pages_read(connection: Connection) -> int:
+    """Return how many pages a connection from here has read from its file since it was opened.
+
+    Each is also verified. Pages that are in the connection's own cache are not read.
+    """
+    if not isinstance(connection, apsw.Connection):
+        raise TypeError(f"expected a connection of apsw, got {type(connection).__name__}")
+    (read, _) = connection.status(apsw.SQLITE_DBSTATUS_CACHE_MISS)
+    return int(read)
+
+
 def _load() -> None:
     """Load the checksum VFS into apsw's SQLite, once for this process."""
     with _loading:

@@ -17,7 +17,7 @@ from contracts.errors import UnavailableError
 from contracts.runtime.connection import Synchronous
 from contracts.runtime.sqlite import Schema, VersionedDatabase, transaction
 from storage.checked import connection
-from storage.checked.connection import connect_checked, has_checksums
+from storage.checked.connection import connect_checked, has_checksums, pages_read
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import open_kept
 from storage.checked.salvage import Proofs, Row
@@ -179,6 +179,18 @@ def test_an_error_that_is_no_damage_is_one_of_ours_and_undoes_its_transaction(fi
             database.query("SELECT * FROM nowhere")
         assert len(list(in_words(database))) == ROWS
     assert damage.told() == []
+
+
+def test_pages_are_counted_that_a_connection_reads_from_its_file(filled: Path) -> None:
+    with closing(connect_checked(filled, Synchronous.NORMAL)) as db:
+        before = pages_read(db)
+        db.execute("PRAGMA integrity_check").fetchall()
+        assert pages_read(db) > before
+        read = pages_read(db)
+        db.execute("PRAGMA integrity_check").fetchall()
+        assert pages_read(db) == read  # it still has them
+    with closing(sqlite3.connect(":memory:")) as other, pytest.raises(TypeError, match="apsw"):
+        pages_read(other)
 
 
 def test_a_long_log_does_not_stay_long(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
