@@ -1,6 +1,6 @@
 """A Fabric network as a target of `wayseal-bench ledger`: the stand-in of a peer's Gateway.
 
-No Fabric network was there when these tests were written: see docs/benchmarks.md.
+test_bench_fabric_real.py has the same on real networks, where Fabric's programs are.
 """
 
 from collections.abc import Iterator

@@ -110,11 +110,11 @@ def test_a_peer_that_does_not_take_our_transactions_is_told(
     member = ours.member("bench")
     strangers = settings_file(tmp_path / "stranger", target, ours, MEMBER)
     others: list[tuple[Path, str]] = [
-        (strangers, "access denied: channel .trucks. creator org unknown"),
+        (strangers, r"got: evaluate call .*: access denied: channel .trucks. creator org unknown"),
         (settings_file(tmp_path / "msp", target, ours, member, msp_id="Org2MSP"), "access denied"),
         (
             settings_file(tmp_path / "channel", target, ours, member, channel="ships"),
-            "channel 'ships' not found",
+            "a member of Org1MSP, got: failed to get config for channel .ships.: could not",
         ),
         (
             settings_file(tmp_path / "chaincode", target, ours, member, chaincode="basic"),
@@ -149,7 +149,7 @@ def test_a_peer_that_does_not_take_our_transactions_is_told(
     ("ordering", "faults"),
     [
         (("etcdraft", 3), "1 of 3 ordering nodes may stop; none may lie (crash faults alone)."),
-        (("etcdraft", 1), "None: of 1 ordering nodes no one may stop or lie."),
+        (("etcdraft", 1), "None: no ordering node may stop or lie."),
         (("BFT", 4), "1 of 4 ordering nodes may stop or lie."),
         (("BFT", 3), "None: with fewer than four ordering nodes no one may fail."),
         (("solo", 1), "Not known here: as its operator says."),

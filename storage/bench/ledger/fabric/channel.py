@@ -89,12 +89,17 @@ async def check_chaincode(gateway: Gateway) -> None:
         UnavailableError: The peer does not answer.
     """
     place = gateway.place
-    found = await gateway.evaluate([b"about"])
+    wanted = (
+        f"{place.target}: expected the benchmark's chaincode ({ABOUT.decode()}) as "
+        f"{place.chaincode!r} in channel {place.channel!r} to answer a member of "
+        f"{place.identity.msp_id}, got"
+    )
+    try:
+        found = await gateway.evaluate([b"about"])
+    except RejectedError as error:
+        raise RejectedError(f"{wanted}: {error}") from error
     if found != ABOUT:
-        raise RejectedError(
-            f"{place.target}: expected the benchmark's chaincode ({ABOUT.decode()}) as "
-            f"{place.chaincode!r} in channel {place.channel!r}, got {found[:80]!r}"
-        )
+        raise RejectedError(f"{wanted} {found[:80]!r}")
 
 
 async def head_of(gateway: Gateway) -> int:

@@ -35,6 +35,9 @@ _OPTIONS: Final = (
 )
 _UNBELIEVED: Final = ("handshake failed", "verification check failed")
 """In gRPC's words for a certificate that is not believed."""
+_NO_CHANNEL: Final = "failed to get config for channel"
+"""A peer's words for a channel that it is not in (UNAVAILABLE). Source: Fabric 3.1.5,
+internal/pkg/gateway/registry.go."""
 _T = TypeVar("_T")
 _AWAY: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
@@ -180,7 +183,7 @@ class Gateway:
                 f"{self.place.target}: expected a TLS certificate of the authorities in tls_ca, "
                 f"for {named}, got another: {words}"
             )
-        if code in _AWAY:
+        if code in _AWAY and _NO_CHANNEL not in words:
             return UnavailableError(f"{self.place.target}: {name}: {words}")
         return RejectedError(words)
 
@@ -197,5 +200,6 @@ def _words(error: grpc.aio.AioRpcError) -> str:
                 ]
             except DecodeError:
                 continue
-            said += [f"{each.msp_id}: {each.message}" for each in details]
+            # An answer to Evaluate repeats what the one peer said that was asked.
+            said += [f"{x.msp_id}: {x.message}" for x in details if x.message not in said[0]]
     return "; ".join(dict.fromkeys(said))[:_SHOWN]

@@ -132,5 +132,5 @@ async def _asked(place: FabricPlace) -> Ordering:
 def _stopping(nodes: int) -> str:
     most = (nodes - 1) // 2
     if not most:
-        return f"None: of {nodes} ordering nodes no one may stop or lie."
+        return "None: no ordering node may stop or lie."
     return f"{most} of {nodes} ordering nodes may stop; none may lie (crash faults alone)."
