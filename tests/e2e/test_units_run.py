@@ -107,6 +107,19 @@ until curl -sf -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/v1/status
 do sleep 0.2; done
 until wayseal-device $device status --json | jq -e '.trips[0].readings > 2'; do sleep 0.2; done
 test -z "$(find /var/lib/wayseal/* -user root)"
+asks() {
+  sed -e "s|^ExecStart=.*|ExecStart=$2|" -e 's/^Type=.*/Type=oneshot/' -e '/^Restart=/d' \
+    -e '/^WatchdogSec=/d' "/etc/systemd/system/$1.service" > /etc/systemd/system/asks.service
+  systemctl daemon-reload
+  systemctl start asks || true
+  run=$(systemctl show --property InvocationID --value asks)
+  journalctl --no-pager "_SYSTEMD_INVOCATION_ID=$run"
+}
+CLOCK='from contracts.runtime.kernelclock import kernel_clock; print(kernel_clock())'
+for role in device gateway; do
+  asks wayseal-$role "/opt/wayseal/$role/bin/python -c '$CLOCK'" | grep 'KernelClock(synchronised='
+done
+asks wayseal-device '/usr/sbin/iw dev wlan0 link' | grep -E 'nl80211 not found|No such device'
 systemctl stop wayseal-tp wayseal-device wayseal-gateway wayseal-node
 for unit in wayseal-device wayseal-gateway wayseal-node; do
   test "$(systemctl show --property ExecMainStatus $unit)" = ExecMainStatus=0
@@ -135,7 +148,7 @@ def in_namespaces(folder: Path, script: str, *kinds: str) -> subprocess.Complete
 
 
 def test_all_units_work_without_rights(tmp_path: Path) -> None:
-    missing = [each for each in ("unshare", "jq", "curl", "ip") if shutil.which(each) is None]
+    missing = [each for each in ("unshare", "jq", "curl", "ip", "iw") if shutil.which(each) is None]
     if missing or not SYSTEMD.exists() or not Path(PYTHON).exists():
         pytest.skip(f"no {' '.join(missing) or f'{SYSTEMD} or {PYTHON}'} on this machine")
     for name in ("up", "work", "root"):
