@@ -226,6 +226,8 @@ class _Given:
             )
         if source and source.driver == "replay" and source.readings is None:
             raise self.wrong("source.readings", "a CSV file for driver replay")
+        if settings.clock.file and settings.clock.gpsd:
+            raise self.wrong("clock.gpsd", "no value, as there is clock.file")
 
     def _check_value(self, key: str, value: object, number: int | None) -> None:
         items = value if isinstance(value, tuple) else (value,) if value is not None else ()

@@ -119,6 +119,7 @@ class ClockSettings(Section, frozen=True):
     """[clock]: what time it is on the truck."""
 
     file: Path | None = None
+    gpsd: HostPort | None = None
 
 
 class DisplaySettings(Section, frozen=True):

@@ -17,6 +17,7 @@ from device.chain.writer import BatchLimits
 from device.journal.database import Database, is_known, is_open, recordings_of
 from device.journal.logbook import Logbook
 from device.live.clock import FileClock, Now, machine_now
+from device.live.gnss import GnssClock
 from device.live.remarks import Remarks
 from device.recorder import Plan, Recorder
 from device.settings import Settings
@@ -110,8 +111,10 @@ def recording(
 
 def clock_of(settings: Settings) -> Now:
     """Return the clock of the settings."""
-    path = settings.clock.file
-    return machine_now if path is None else FileClock(path)
+    file, gpsd = settings.clock.file, settings.clock.gpsd
+    if file is not None:
+        return FileClock(file)
+    return machine_now if gpsd is None else GnssClock(gpsd)
 
 
 def plan_of(settings: Settings, join: Path | None) -> Plan:

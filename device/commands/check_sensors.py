@@ -1,6 +1,7 @@
-"""What `wayseal-device check-config` says of live sensors, cameras and the site's presence."""
+"""What `wayseal-device check-config` says of live sensors, cameras, GPS time, and presence."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
@@ -8,11 +9,14 @@ from typing import Final
 
 from contracts.errors import UnavailableError, WaysealError
 from contracts.keys import Signer
+from contracts.records.clock import now_ms, rfc3339
 from contracts.runtime.checks import Finding, error, ok, warning
 from contracts.runtime.files import holder_of
 from device.journey.configured import presence_of
 from device.live.drivers.cameras import live_camera
 from device.live.drivers.table import connection
+from device.live.gnss import time_of
+from device.live.gpsd import Gpsd
 from device.live.health import Health
 from device.live.healthfile import known
 from device.live.port import Measured
@@ -23,6 +27,7 @@ from device.station import RECORDING_LOCK, recording_lock
 from device.stop import Stop
 
 ANSWER_S: Final = 10.0
+FIX_S: Final = 3.0
 _UNITS: Final = {"temperature_mcel": (1_000, "Cel"), "humidity_mpct": (1_000, "%")}
 _HECTOPASCAL: Final = 100
 _ON_I2C: Final = (
@@ -81,6 +86,13 @@ def _told(settings: Settings) -> Iterator[Finding]:
             why = f"{told['health']} since {told['since']}, says the agent that runs"
             why += f": {told['detail']}" if told["detail"] else ""
             yield error(subject, why, remedy)
+
+
+def time_of_gpsd(settings: Settings) -> Iterator[Finding]:
+    """Yield what time a receiver gives, if readings are to have it."""
+    address = settings.clock.gpsd
+    if address is not None:
+        yield _tried("clock by gpsd", _REMEDIES["gpsd"], partial(_time, address))
 
 
 def presence(settings: Settings, signer: Signer | None) -> Iterator[Finding]:
@@ -143,6 +155,20 @@ def _measure(sensor: Connection, into: list[Measured], quiet: str) -> str:
         measured = plausible(opened.measure(), sensor.plan.offsets)
     into.append(measured)
     return _words(measured) or quiet
+
+
+def _time(address: str) -> str:
+    """Wait for the time of a fix, for less long than a driver that hangs is waited for."""
+    until_s = time.monotonic() + FIX_S
+    with closing(Gpsd(address)) as gpsd:
+        while (left_s := until_s - time.monotonic()) > 0:
+            found = time_of(gpsd.next(left_s))
+            if found is not None:
+                ahead_s = (now_ms() - found[0]) / 1000
+                side = "ahead" if ahead_s >= 0 else "behind"
+                words = f"the machine's clock is {abs(ahead_s):.1f} s {side}"
+                return f"{rfc3339(found[0])}; {words}"
+    return ""
 
 
 def _look(camera: LiveCamera) -> str:

@@ -84,6 +84,8 @@ settings:
   ssids = ["yard-b"]                     the sites' networks
   bssids = ["02:00:00:00:01:00"]         their access points, if the name alone is not to count
   debounce_s = 15                        how long a change has to last
+  [clock]                                where the time comes from on the road
+  gpsd = "127.0.0.1:2947"                a GPS receiver; or file, which another program writes
   [display]                              shows whether the truck may leave
   red_pin = 5                            with green_pin and blue_pin; or lamp_pin, one LED
   oled_address = 0x3C                    an SSD1306 on I2C; also oled_bus, oled_height

@@ -8,8 +8,8 @@ from contracts.runtime.checks import Finding, error, ok, warning
 from device.doctor.machine import Machine
 
 _SYNCHRONISE: Final = (
-    "timedatectl set-ntp true, and wait a minute near a network; on the road chrony can take the "
-    "time from gpsd"
+    "timedatectl set-ntp true, and wait a minute near a network; on the road readings have the "
+    "time of a GPS receiver by `gpsd` in [clock]"
 )
 _BATTERY: Final = "add one, such as a DS3231: dtoverlay=i2c-rtc,ds3231 in /boot/firmware/config.txt"
 

@@ -1,7 +1,7 @@
 """What time it is on the truck: UTC, where it comes from, and by how much it may be wrong.
 
-Port `Now` has two implementations: the machine's clock, and that clock as another program sets it
-right in a file, such as one that reads a GNSS receiver.
+Port `Now` has three implementations: the machine's clock, that clock as another program sets it
+right in a file, and `gnss`, which has the time of a receiver.
 """
 
 import logging
@@ -36,24 +36,28 @@ def machine_now() -> Clock:
         boot_id = bytes.fromhex(_BOOT_ID.read_text("ascii").strip().replace("-", ""))
     except (OSError, ValueError) as error:
         raise UnavailableError(f"boot id {_BOOT_ID}: {error}") from error
-    origin = _origin()
+    error_ms = _error_ms()
     return Clock(
         time.time_ns() // 1_000_000,
         time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000,
         boot_id,
-        origin,
-        _error_ms() if origin is ClockOrigin.NTP else None,
+        _origin(is_kept=error_ms is not None),
+        error_ms,
     )
 
 
-def _origin() -> ClockOrigin:
-    if _NTP_SYNCHRONISED.exists():
+def _origin(*, is_kept: bool) -> ClockOrigin:
+    """Return where the time comes from: chrony and others only tell the kernel that they keep it.
+
+    systemd's time server leaves a file, which stays when the truck is far from any network.
+    """
+    if is_kept or _NTP_SYNCHRONISED.exists():
         return ClockOrigin.NTP
     return ClockOrigin.RTC if _RTC.exists() else ClockOrigin.NONE
 
 
 def _error_ms() -> int | None:
-    """Return by how much the kernel says that its clock may be wrong at most."""
+    """Return by how much the kernel's clock may be wrong at most; None if nobody keeps it right."""
     kernel = kernel_clock()
     if kernel is None or not kernel.synchronised:
         return None

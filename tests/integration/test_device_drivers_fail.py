@@ -89,7 +89,8 @@ class Receiver:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def connect(self) -> Sensor:
-        return GpsSensor(*self._server.getsockname()[:2])
+        host, port = self._server.getsockname()[:2]
+        return GpsSensor(f"{host}:{port}")
 
     def works(self) -> None:
         self._says = json.dumps({"class": "TPV", "mode": 3, "lat": 47.0, "lon": 15.4}).encode()

@@ -10,11 +10,13 @@ import pytest
 from gpiozero.pins.mock import MockFactory
 
 from contracts.errors import UnavailableError
-from contracts.records.reading import Tamper
+from contracts.records.clock import rfc3339
+from contracts.records.reading import ClockOrigin, Tamper
 from contracts.runtime.checks import Severity
-from device.commands.check_sensors import sensors
+from device.commands.check_sensors import sensors, time_of_gpsd
 from device.live.drivers.gpio import GpioSensor
 from device.live.drivers.gps import GpsSensor
+from device.live.gnss import GnssClock
 from device.settings_file import load
 from support.gateways.appliance import QuickAppliance
 from support.machine.ports import free_port
@@ -30,23 +32,29 @@ NEAR_E7 = 100_000
 TRIPS = 2
 
 
-def port_of(address: str) -> int:
-    return int(address.rpartition(":")[2])
-
-
 def accuracy_cm(sensor: GpsSensor) -> int:
     position = sensor.measure().position
     return position.accuracy_cm if position else 0
 
 
 def test_gpsd_gives_the_newest_position() -> None:
-    with gpsd() as address, closing(GpsSensor("127.0.0.1", port_of(address))) as sensor:
+    with gpsd() as address, closing(GpsSensor(address)) as sensor:
         first = sensor.measure().position
         assert first is not None
         assert abs(first.latitude_e7 - LATITUDE_E7) < NEAR_E7
         assert abs(first.longitude_e7 - LONGITUDE_E7) < NEAR_E7
         until("the truck moves", lambda: sensor.measure().position != first)
         until("gpsd knows the error", lambda: accuracy_cm(sensor) > 0)
+
+
+def test_gpsd_gives_the_time_to_readings_and_to_check_config(tmp_path: Path) -> None:
+    with gpsd() as address, closing(GnssClock(address)) as clock:
+        until("there is a fix", lambda: clock().origin is ClockOrigin.GNSS)
+        assert rfc3339(clock().utc_ms).startswith("2022-01-31T12:")
+        truck = Truck(tmp_path, f'[clock]\ngpsd = "{address}"\n')
+        [finding] = time_of_gpsd(load(truck.config, {}))
+    assert (finding.severity, finding.subject) == (Severity.OK, "clock by gpsd")
+    assert re.search(r"2022-01-31T12:.*Z; the machine's clock is .* s ahead", finding.words)
 
 
 def test_gpsd_without_a_fix_gives_no_position_and_check_config_says_what_to_do(
@@ -57,20 +65,24 @@ def test_gpsd_without_a_fix_gives_no_position_and_check_config_says_what_to_do(
         file.write_text(
             'device_id = "truck-1"\ndata = "data"\n[source]\ndriver = "sensors"\n'
             f'[[sensors]]\nname = "gps"\ndriver = "gpsd"\ngpsd = "{address}"\n'
+            f'[clock]\ngpsd = "{address}"\n'
         )
-        with closing(GpsSensor("127.0.0.1", port_of(address))) as sensor:
+        with closing(GpsSensor(address)) as sensor:
             assert sensor.measure().position is None
-        [finding] = sensors(load(file, {}))
-    assert (finding.severity, finding.subject) == (Severity.WARNING, "sensor gps")
-    assert "without a value" in finding.words
-    assert "under open sky" in finding.remedy
+        settings = load(file, {})
+        found = [*sensors(settings), *time_of_gpsd(settings)]
+    assert [each.subject for each in found] == ["sensor gps", "clock by gpsd"]
+    for each in found:
+        assert each.severity is Severity.WARNING
+        assert "without a value" in each.words
+        assert "under open sky" in each.remedy
 
 
 def test_gpsd_that_is_not_there_or_goes_away_is_unavailable() -> None:
     with pytest.raises(UnavailableError, match="is gpsd running"):
-        GpsSensor("127.0.0.1", free_port())
+        GpsSensor(f"127.0.0.1:{free_port()}")
     with gpsd() as address:
-        sensor = GpsSensor("127.0.0.1", port_of(address))
+        sensor = GpsSensor(address)
         sensor.measure()
     with closing(sensor):
         said: list[str] = []

@@ -20,11 +20,6 @@ LATE_TIMES: Final = 3
 """So many questions without an answer, and a sensor hangs."""
 
 
-def _gpsd(sensor: SensorSettings) -> Sensor:
-    host, _, port = sensor.gpsd.rpartition(":")
-    return GpsSensor(host.strip("[]"), int(port))
-
-
 def _gpio(sensor: SensorSettings) -> Sensor:
     sign = Tamper[(sensor.sign or "").replace("-", "_").upper()]
     return GpioSensor(sensor.pin or 0, sign, active_high=sensor.active == "high")
@@ -38,7 +33,7 @@ DRIVERS: Final[Mapping[str, Callable[[SensorSettings], Sensor]]] = {
     "iio": lambda sensor: IioSensor.find(sensor.chip or ""),
     "hwmon": lambda sensor: HwmonSensor.find(sensor.chip or ""),
     "1-wire": lambda sensor: OneWireSensor.find(sensor.chip or ""),
-    "gpsd": _gpsd,
+    "gpsd": lambda sensor: GpsSensor(sensor.gpsd),
     "gpio": _gpio,
     "lsm9ds1": _lsm9ds1,
 }
