@@ -74,6 +74,8 @@ class Agent:
         self._join = join
         self._failure: WaysealError | None = None
         self._journey: JourneyWatch | None = None
+        self._live: LiveSource | None = None
+        """What has begun to record, until the trip ends."""
         self._watchdog = Watchdog()
         self._troubles: dict[Trouble, str] = {}
         self._now = clock_of(settings)
@@ -125,7 +127,7 @@ class Agent:
                 self._troubles[Trouble.RECORDING] = f"recording is paused: {error}"
                 if (kind := why_paused(error)) is not None:
                     self._remarks.pause(kind)
-                self._stop.wait(backoff.next_s())
+                self._pause(backoff.next_s())
             except RejectedError as error:
                 _log.error("nothing is recorded: %s", error)
                 self._troubles[Trouble.RECORDING] = f"nothing is recorded: {error}"
@@ -136,8 +138,16 @@ class Agent:
             except Exception:  # noqa: BLE001 - a truck on the road records whatever happens
                 _log.exception("recording is paused: it failed in a way that nobody foresaw")
                 self._troubles[Trouble.RECORDING] = "recording is paused: see the log"
-                self._stop.wait(backoff.next_s())
+                self._pause(backoff.next_s())
         return None
+
+    def _pause(self, wait_s: float) -> None:
+        """Wait for the next try; on the road the sensors are asked on, so that no sign is lost."""
+        live = self._live if self._journey is None or self._journey.records else None
+        if live is None:
+            self._stop.wait(wait_s)
+        else:
+            live.keep_watch(self._stop, wait_s)
 
     def _record_next(self, journey: JourneyWatch) -> None:
         """Record the trip from the next departure to the arrival, or what is left of it."""
@@ -193,11 +203,13 @@ class Agent:
             )
             self._troubles.pop(Trouble.RECORDING, None)
             speed = parse_speed(settings.need_source().speed)
+            self._live = source.sensors if isinstance(source.sensors, LiveSource) else None
             if source.is_measured:
                 with self._watchdog.expecting(source.interval_ms / 1000, end) as beat:
                     trip = recorder.record(source, trip, speed=speed, stop=end, moved=beat)
             else:  # files may hold their readings as far apart as they like
                 trip = recorder.record(source, trip, speed=speed, stop=end)
+            self._live = None
             if trip.state is not TripState.OPEN:
                 recorder.logbook.mark_reported(trip.trip_id)
 

@@ -87,6 +87,19 @@ class LiveSource:
                 self.missed(_taken(watches).tamper)
                 raise
 
+    def keep_watch(self, stop: Stop, wait_s: float) -> None:
+        """Ask the sensors while nothing can be recorded, and hand all signs to `missed`.
+
+        Cameras do not film then, so they see nothing.
+
+        Args:
+            stop: Ends the wait.
+            wait_s: How long, seconds.
+        """
+        with self._watching(None) as watches:
+            stop.wait(wait_s)
+            self.missed(_taken(watches).tamper)
+
     def _samples(
         self, watches: Sequence[Watch], stop: Stop, idle: Callable[[], None]
     ) -> Iterator[Sample]:
