@@ -7,18 +7,15 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.runtime.files import OWNER_ONLY, make_parents, remove_file, write_file
+from device import service
 from device.commands.claims import claim_of
 from device.offload.beginning import Beginning, begin
 from device.settings import GatewaySettings, Settings, SettingsError
 from device.settings_file import load, settings_path
 from device.station import make
-
-DATA: Final = Path("/var/lib/wayseal/device")
-SERVICE_USER: Final = "wayseal-device"
 
 
 def run(arguments: Namespace) -> int:
@@ -29,7 +26,10 @@ def run(arguments: Namespace) -> int:
         RejectedError: The gateway refuses the claim, or its settings are not valid here.
         UnavailableError: It does not answer, or a file cannot be written.
     """
-    path, data = settings_path(arguments.config).absolute(), (arguments.data or DATA).absolute()
+    path, data = (
+        settings_path(arguments.config).absolute(),
+        (arguments.data or service.DATA).absolute(),
+    )
     claim = claim_of(arguments)
     if claim.device_id is None or claim.address is None:
         raise SettingsError(
@@ -89,7 +89,7 @@ def _give_to_service(path: Path, data: Path) -> None:
     if os.geteuid() != 0:
         return
     try:
-        user = pwd.getpwnam(SERVICE_USER)
+        user = pwd.getpwnam(service.USER)
     except KeyError:
         return
     for each in (path, *_below(data)):

@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
@@ -15,13 +16,14 @@ from contracts.runtime.checks import (
     directory,
     error,
     files,
+    guarded,
     ok,
     report,
     warning,
 )
 from contracts.runtime.commands import FAILED, WORKED
 from device.agent import configured_source
-from device.commands import check_sensors
+from device.commands import check_sensors, check_service
 from device.live.remarks import Remarks
 from device.offload.ledger import pinned
 from device.offload.mqtt import MqttConnection
@@ -46,13 +48,20 @@ _NOT_ASKED: Final = (
 
 def run(arguments: Namespace, settings: Settings) -> int:
     """Print the findings; fail if there is an error among them."""
-    well = report(findings(settings, offline=arguments.offline))
+    well = report(findings(settings, offline=arguments.offline, config=arguments.config))
     return WORKED if well else FAILED
 
 
-def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
-    """Yield what was found on this machine, then for each gateway, which `offline` does not ask."""
+def findings(settings: Settings, *, offline: bool, config: Path | None = None) -> Iterator[Finding]:
+    """Yield what was found on this machine, then for each gateway.
+
+    Args:
+        settings: Of this device.
+        offline: Whether the gateways are not to be asked.
+        config: The settings' file as `--config` names it; None: as usual.
+    """
     yield ok("settings", f"device {settings.device_id}, data {settings.data}")
+    yield from guarded(check_service.service(settings, config), "service")
     yield directory("data", settings.data, made=True)
     yield _key(settings)
     if settings.trip is None:
@@ -71,6 +80,7 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
         ):
             yield from _source(settings)
     yield from check_sensors.sensors(settings)
+    yield from check_sensors.time_of_gpsd(settings)
     if not offline:
         yield from check_sensors.presence(settings, _signer(settings))
     if not settings.sites:

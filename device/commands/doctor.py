@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Iterator
+from pathlib import Path
 
 from contracts.errors import WaysealError
 from contracts.keys import Signer
@@ -18,14 +19,23 @@ from device.station import JOURNAL_NAME, open_journal
 
 def run(arguments: Namespace, settings: Settings) -> int:
     """Look at everything, change nothing, and print a remedy for each finding."""
-    found = findings(settings, Machine(), offline=arguments.offline)
+    found = findings(settings, Machine(), offline=arguments.offline, config=arguments.config)
     well = report_json(found) if arguments.json else report(found)
     return WORKED if well else FAILED
 
 
-def findings(settings: Settings, machine: Machine, *, offline: bool) -> Iterator[Finding]:
-    """Yield what `check-config` finds, then what is not well today; `offline` asks nobody."""
-    yield from check_config.findings(settings, offline=offline)
+def findings(
+    settings: Settings, machine: Machine, *, offline: bool, config: Path | None = None
+) -> Iterator[Finding]:
+    """Yield what `check-config` finds, then what is not well today.
+
+    Args:
+        settings: Of this device.
+        machine: The truck's.
+        offline: Whether nobody is to be asked.
+        config: The settings' file as `--config` names it; None: as usual.
+    """
+    yield from check_config.findings(settings, offline=offline, config=config)
     yield from guarded(running.findings(settings, machine))
     status, latest_ms = None, None
     if (settings.data / JOURNAL_NAME).exists():  # opening it would make it
@@ -55,7 +65,8 @@ def _journal(settings: Settings) -> tuple[Status, int | None]:
 def _may_grow(settings: Settings, status: Status | None) -> int:
     """Return how many bytes the buffers may still take; that of video only if there is a camera."""
     source, buffer = settings.source, settings.buffer
-    has_video = source is not None and (bool(source.videos) or source.driver == "simulated")
+    replayed = source is not None and (bool(source.videos) or source.driver == "simulated")
+    has_video = replayed or bool(settings.cameras)
     used = (status.journal_bytes.used, status.video_bytes.used) if status else (0, 0)
     video = buffer.video_bytes_max - used[1] if has_video else 0
     return max(0, buffer.journal_bytes_max - used[0]) + max(0, video)

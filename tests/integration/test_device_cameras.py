@@ -125,6 +125,18 @@ def signs_at(site: Site, trip: dict[str, Any]) -> set[str]:
     return {sign for event in events for sign in event["signs"]}
 
 
+def each_sign_is_shown_in_film(
+    site: Site, trip: dict[str, Any], films: list[dict[str, Any]]
+) -> None:
+    """A sign that appears or ends names a moment within each film that was open then."""
+    lasts_s = {each["pseudo_file_id"]: each["duration_s"] for each in films}
+    events = site.ask(f"/v1/trips/{trip['trip']}/tampers")["items"]
+    moments = [moment for event in events for moment in event["film"]]
+    assert moments
+    for each in moments:  # the next picture may come a moment later than the sign
+        assert 0 <= each["offset_s"] <= lasts_s[each["pseudo_file_id"]] + 1, (each, lasts_s)
+
+
 def test_two_cameras_film_the_whole_trip_in_segments(
     tmp_path: Path, site: Site, gps: str, film: Path
 ) -> None:
@@ -144,6 +156,7 @@ def test_two_cameras_film_the_whole_trip_in_segments(
         assert pictures > 0
     assert not list(roaming.truck.data.glob("videos/*/*"))
     assert "motion" in signs_at(site, trip)
+    each_sign_is_shown_in_film(site, trip, films)
     assert plays(tmp_path / f"{films[0]['recording_id']}.mp4", tmp_path) == [640, 480]
 
 

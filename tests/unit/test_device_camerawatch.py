@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -307,3 +308,57 @@ def test_film_goes_on_once_there_is_room_again(
     assert "bytes left; offload" in found.wait_for(Health.STOPPED)
     reel.has_free(ROOM, ROOM)
     found.wait_for(Health.WORKS)
+
+
+def kept(thinner: Any, seconds: range, *, moves: bool) -> list[float]:  # noqa: ANN401
+    """Show a thinner 20 pictures a second; return the times of those that it lets through."""
+    ticks = range(seconds.start * 20, seconds.stop * 20)
+    return [at_s for tick in ticks for at_s, _ in thinner.add(tick / 20, None, moves=moves)]
+
+
+def test_before_and_after_a_motion_all_pictures_are_kept_and_few_of_a_still_scene() -> None:
+    plan = CameraPlan("dock", pictures_per_s=20, still_pictures_per_s=2)
+    thinner = camerawatch._Thinner(plan)  # noqa: SLF001 - its clock is the caller's
+    times_s = kept(thinner, range(30), moves=False) + kept(thinner, range(30, 31), moves=True)
+    times_s += kept(thinner, range(31, 60), moves=False)
+    assert times_s == sorted(set(times_s))
+    counts = [sum(int(each) == second for each in times_s) for second in range(57)]
+    assert 2 * 26 - 2 <= sum(counts[:26]) <= 2 * 26 + 4
+    assert counts[27:35] == [20] * 8  # from 3 s before the motion to 4 s after its second
+    assert 2 * 20 - 2 <= sum(counts[37:57]) <= 2 * 20 + 4
+
+
+@pytest.mark.parametrize("is_low", [False, True])
+def test_with_little_room_left_film_takes_a_quarter_and_a_motion_no_more_pictures(
+    reel: Reel, found: Findings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, is_low: bool
+) -> None:
+    plan = replace(PLAN, still_pictures_per_s=1)
+    opened, told, over = list[CameraPlan](), list[tuple[str, bool]](), threading.Event()
+
+    def opens(part: Path, title: str, plan: CameraPlan, *rest: Any) -> OpenSegment:  # noqa: ANN401
+        opened.append(plan)
+        return OpenSegment(part, title, plan, *rest)
+
+    def script() -> Iterator[Any]:
+        pause = threading.Event()
+        for _ in range(60):
+            yield noise()
+            pause.wait(0.01)
+        over.set()
+        yield noise()
+
+    monkeypatch.setattr(camerawatch, "OpenSegment", opens)
+    monkeypatch.setattr(camerawatch, "BEFORE_S", 0.0)
+    monkeypatch.setattr(camerawatch, "LOOKS_PER_S", 1_000.0)
+    reel.has_free(ROOM // 8 if is_low else ROOM, ROOM)
+    watch = CameraWatch(
+        plan, lambda _: Scripted(script()), reel, found, lambda *now: told.append(now)
+    )
+    watch.run(over)
+    (segment,) = reel.take()
+    with av.open(str(tmp_path / "trip" / segment.name)) as film:
+        pictures = sum(1 for _ in film.decode(video=0))
+    assert (pictures < 10) is is_low, pictures
+    (used,) = opened
+    assert used.bits_per_s == PLAN.bits_per_s // (camerawatch.SPARED_PART if is_low else 1)
+    assert told == ([("dock", True)] if is_low else [])

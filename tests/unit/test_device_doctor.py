@@ -147,6 +147,18 @@ def test_a_card_with_less_room_than_the_buffers_may_take(tmp_path: Path) -> None
     assert "the buffers may take 1153 PB more" in found.words
 
 
+def test_film_of_live_cameras_counts_for_the_card(tmp_path: Path, machine: Machine) -> None:
+    sections = (
+        '[source]\ndriver = "sensors"\n[[sensors]]\nname = "cargo"\ndriver = "1-wire"\n'
+        f"[buffer]\nvideo_bytes_max = {1 << 50}\n"
+    )
+    camera = '[[cameras]]\nname = "hold"\ndriver = "simulated"\n'
+    for name, more, severity in (("without", "", "ok"), ("with", camera, "warning")):
+        settings = load(Truck(tmp_path / name, sections + more).config, {})
+        found = {each.subject: each for each in findings(settings, machine, offline=True)}
+        assert found["card"].severity == severity, found["card"]
+
+
 def test_a_card_that_is_gone(tmp_path: Path) -> None:
     assert room.card(tmp_path / "missing", 0).severity is Severity.ERROR
 

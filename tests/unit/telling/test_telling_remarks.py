@@ -1,5 +1,6 @@
 """What a truck says of sensors, cameras and signs, once each and in order."""
 
+import time
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -11,7 +12,7 @@ from contracts.records.remark import REMARKS_MAX, Remark, RemarkKind
 from device.camera.filming.reel import LeftBehind, Reel
 from device.live.health import Finding, Health
 from device.live.remarks import PER_READING, WAITING_MAX, Remarks
-from device.live.telling import FILM_LOST_MS, Narrator, film_lost
+from device.live.telling import FILM_LOST_MS, Narrator, file_id, film_lost
 from support.trucks.telling import START_MS, at, kinds, opened, times
 
 
@@ -123,6 +124,26 @@ def test_a_sign_that_the_journal_never_got_is_said_by_the_next_reading(remarks: 
 
 def test_a_reading_without_a_change_is_as_it_was() -> None:
     assert Reading(at(0)).told.remarks == ()
+
+
+def test_each_change_of_signs_names_the_moment_in_each_open_film(
+    tmp_path: Path, remarks: Remarks
+) -> None:
+    reel = Reel(tmp_path, 2, [], lambda _: (0, 0))
+    reel.has_free(1 << 30, 1 << 30)
+    began_s = time.monotonic() - 30
+    for camera in ("dock", "hold"):
+        reel.begin(camera, began_s)
+    narrator, trip = Narrator(opened(), [], reel, remarks), opened()
+    signs = (Tamper.NONE, Tamper.DOOR_OPEN, Tamper.DOOR_OPEN, Tamper.NONE)
+    told = [
+        narrator.complete(Reading(at(11 + s), tamper=each)).told for s, each in enumerate(signs)
+    ]
+    assert [bool(each.film) for each in told] == [True, True, False, True]
+    assert told[0].remarks  # the first says how recording went on
+    names = [file_id(trip, f"{camera}-000000.mp4") for camera in ("dock", "hold")]
+    assert [name for name, _ in told[1].film] == names
+    assert all(30_000 <= offset_ms < 60_000 for _, offset_ms in told[1].film)
 
 
 def test_a_door_that_is_open_at_the_end_stays_open_in_the_reading_before_the_seal(
