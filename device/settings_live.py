@@ -29,6 +29,7 @@ NEEDED: Final[Mapping[str, Sequence[str]]] = {
     "gpsd": (),
     "gpio": ("pin", "sign"),
     "lsm9ds1": (),
+    "sense-hat": (),
 }
 """What each driver of a sensor needs besides its name."""
 
@@ -38,8 +39,8 @@ class SensorSettings(Section, frozen=True):
 
     name: Id
     driver: Annotated[
-        Literal["iio", "hwmon", "1-wire", "gpsd", "gpio", "lsm9ds1"],
-        Meta(description="`iio`, `hwmon`, `1-wire`, `gpsd`, `gpio` or `lsm9ds1`"),
+        Literal["iio", "hwmon", "1-wire", "gpsd", "gpio", "lsm9ds1", "sense-hat"],
+        Meta(description="`iio`, `hwmon`, `1-wire`, `gpsd`, `gpio`, `lsm9ds1` or `sense-hat`"),
     ]
     chip: Chip | None = None
     gpsd: HostPort = "127.0.0.1:2947"

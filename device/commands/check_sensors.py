@@ -44,6 +44,8 @@ _REMEDIES: Final = {
     "working directory can be written: what drives the pins makes a pipe there",
     "lsm9ds1": "check that it sits on its pins, that `i2cdetect -y 1` shows 6a or 6b, and that "
     "this user is in the group i2c",
+    "sense-hat": "check that it sits on its pins, that `i2cdetect -y 1` shows 5c and 5f, and that "
+    "this user is in the group i2c",
 }
 
 

@@ -59,7 +59,8 @@ settings:
   timezone = "Europe/Vienna"             of its times that name no zone
   [[sensors]]                            for driver "sensors", a table for each
   name = "cargo"
-  driver = "iio"                         or "hwmon", "1-wire", "gpsd", "gpio", "lsm9ds1"
+  driver = "iio"                         or "hwmon", "1-wire", "gpsd", "gpio", "lsm9ds1",
+                                         "sense-hat" (with bus)
   chip = "bme280"                        of "iio" and "hwmon"; the serial number of "1-wire"
   gpsd = "127.0.0.1:2947"                of "gpsd"
   pin = 17                               of "gpio", the BCM number

@@ -15,11 +15,13 @@ from device.live.drivers.hwmon import HwmonSensor
 from device.live.drivers.iio import IioSensor
 from device.live.drivers.lsm9ds1 import KnockSensor
 from device.live.drivers.onewire import OneWireSensor
+from device.live.drivers.sensehat import SenseHat
 from device.live.health import Finding, Health
 from device.live.port import Measured, Sensor
 from device.live.watch import SensorWatch, WatchPlan
 from support.trucks.lsm9ds1 import Lsm9ds1
 from support.trucks.rogue import until
+from support.trucks.sensehat import SenseHatBus
 
 pytestmark = pytest.mark.integration
 
@@ -141,6 +143,31 @@ class Knocks:
         self._chip.answers.clear()
 
 
+class Hat:
+    """A Sense HAT of which a test says how it fails."""
+
+    def __init__(self) -> None:
+        self._chip = SenseHatBus()
+
+    def connect(self) -> Sensor:
+        return SenseHat(self._chip)
+
+    def works(self) -> None:
+        if self._chip.is_lost:
+            self._chip.plug_in()
+        self._chip.pressure_raw = 4_096 * 1_013
+        self._chip.answers.set()
+
+    def raises(self) -> None:
+        self._chip.unplug()
+
+    def nonsense(self) -> None:
+        self._chip.pressure_raw = -4_096
+
+    def hangs(self) -> None:
+        self._chip.answers.clear()
+
+
 KINDS: dict[str, tuple[str, str, Callable[..., Sensor]]] = {
     "iio": ("iio:device0", "in_temp_input", IioSensor.find),
     "hwmon": ("hwmon0", "temp1_input", HwmonSensor.find),
@@ -148,10 +175,13 @@ KINDS: dict[str, tuple[str, str, Callable[..., Sensor]]] = {
 }
 
 
+CHIPS: dict[str, Callable[[], Knocks | Hat]] = {"lsm9ds1": Knocks, "sense-hat": Hat}
+
+
 @contextmanager
-def peer(kind: str, root: Path) -> Iterator[Chip | Knocks | Receiver]:
-    if kind == "lsm9ds1":
-        yield Knocks()
+def peer(kind: str, root: Path) -> Iterator[Chip | Hat | Knocks | Receiver]:
+    if kind in CHIPS:
+        yield CHIPS[kind]()
         return
     if kind != "gpsd":
         yield Chip(root, *KINDS[kind])
@@ -164,7 +194,7 @@ def peer(kind: str, root: Path) -> Iterator[Chip | Knocks | Receiver]:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("kind", [*KINDS, "gpsd", "lsm9ds1"])
+@pytest.mark.parametrize("kind", [*KINDS, *CHIPS, "gpsd"])
 def test_each_driver_s_fault_is_one_finding(tmp_path: Path, kind: str, fault: str) -> None:
     found: list[Finding] = []
     over = threading.Event()

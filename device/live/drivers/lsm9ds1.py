@@ -10,12 +10,13 @@ Source: ST LSM9DS1 data sheet, DocID025715 Rev 3: 3.5.3 (FIFO, continuous mode),
 import math
 import struct
 import time
-from collections.abc import Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Mapping
+from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.records.reading import Tamper
 from device.live.drivers.gravity import Acceleration, Gravity
+from device.live.drivers.i2c import I2cBus, check_chip, lost, open_bus
 from device.live.port import Measured
 
 FIFO_SAMPLES: Final = 32
@@ -29,7 +30,6 @@ _SETTLING: Final = 4
 """First samples after the chip was set up, which are not valid yet."""
 _MG_PER_LSB: Final = 0.732  # at +-16 g
 _MG_PER_G: Final = 1_000
-_WHO_AM_I: Final = 0x0F
 _LSM9DS1: Final = 0x68
 _CTRL_REG6_XL: Final = 0x20
 _OUT_X_L_XL: Final = 0x28
@@ -49,27 +49,6 @@ _SET_UP: Final = (
     (_FIFO_CTRL, 0x00),  # bypass: empties the FIFO
 )
 _CONTINUOUS: Final = 0xC0
-_REMEDY: Final = "docs/hardware.md says how to wire and check it"
-
-
-class I2cBus(Protocol):
-    """What of smbus2's interface is used. Each call raises OSError if the chip does not answer."""
-
-    def read_byte_data(self, i2c_addr: int, register: int) -> int:
-        """Return one register."""
-        ...
-
-    def write_byte_data(self, i2c_addr: int, register: int, value: int) -> None:
-        """Write one register."""
-        ...
-
-    def read_i2c_block_data(self, i2c_addr: int, register: int, length: int) -> Sequence[int]:
-        """Return registers one after the other."""
-        ...
-
-    def close(self) -> None:
-        """Release the bus."""
-        ...
 
 
 def poll_s(rate_hz: int) -> float:
@@ -100,12 +79,12 @@ class KnockSensor:
         self._settling = _SETTLING
         self._owed: WaysealError | None = None
         self._knocked = False
-        self._bus = self._opened(bus) if isinstance(bus, int) else bus
+        self._bus = open_bus(bus, self._name) if isinstance(bus, int) else bus
         try:
             self._set_up()
         except OSError as error:
             self.close()
-            raise self._lost(error) from error
+            raise lost(self._name, error) from error
         except UnavailableError:
             self.close()
             raise
@@ -149,23 +128,8 @@ class KnockSensor:
         """See `Sensor.close`."""
         self._bus.close()
 
-    def _opened(self, number: int) -> I2cBus:
-        try:
-            from smbus2 import SMBus  # noqa: PLC0415 - only this driver needs it
-        except ImportError as error:
-            raise UnavailableError("smbus2 is not installed: scripts/install device") from error
-        try:
-            return SMBus(number)
-        except OSError as error:
-            raise self._lost(error) from error
-
     def _set_up(self) -> None:
-        found = self._bus.read_byte_data(self._address, _WHO_AM_I)
-        if found != _LSM9DS1:
-            raise UnavailableError(
-                f"{self._name}: expected the WHO_AM_I {_LSM9DS1:#x} of an LSM9DS1, got {found:#x}, "
-                f"which is another chip"
-            )
+        check_chip(self._bus, self._address, _LSM9DS1, "LSM9DS1", self._name)
         rest = ((_CTRL_REG6_XL, self._mode), (_FIFO_CTRL, _CONTINUOUS))
         for register, value in (*_SET_UP, *rest):
             self._bus.write_byte_data(self._address, register, value)
@@ -181,7 +145,7 @@ class KnockSensor:
                 else:
                     samples.append(struct.unpack("<3h", bytes(raw)))
         except OSError as error:
-            raise self._lost(error) from error
+            raise lost(self._name, error) from error
         if status & _OVERRUN:
             raise RejectedError(
                 f"{self._name}: samples were lost, as it was not read for over "
@@ -211,6 +175,3 @@ class KnockSensor:
                     f"{self._name}: measures nothing: {unread} samples in {ANSWER_S} s"
                 )
             time.sleep(1 / self._rate_hz)
-
-    def _lost(self, error: OSError) -> UnavailableError:
-        return UnavailableError(f"{self._name}: {error.strerror}; {_REMEDY}")

@@ -10,6 +10,7 @@ from device.live.drivers.hwmon import HwmonSensor
 from device.live.drivers.iio import IioSensor
 from device.live.drivers.lsm9ds1 import KnockSensor, poll_s
 from device.live.drivers.onewire import OneWireSensor
+from device.live.drivers.sensehat import SenseHat
 from device.live.port import Sensor
 from device.live.source import Connection
 from device.live.watch import WatchPlan
@@ -36,6 +37,7 @@ DRIVERS: Final[Mapping[str, Callable[[SensorSettings], Sensor]]] = {
     "gpsd": lambda sensor: GpsSensor(sensor.gpsd),
     "gpio": _gpio,
     "lsm9ds1": _lsm9ds1,
+    "sense-hat": lambda sensor: SenseHat(sensor.bus),
 }
 
 
