@@ -1,7 +1,7 @@
 """Adapter: temperature, humidity and pressure of a Sense HAT, by its HTS221 and LPS25H, by smbus2.
 
-The kernel of Raspberry Pi OS need not have drivers of these chips, so they are read here, as the knocks
-of the same board are.
+The kernel of Raspberry Pi OS need not have drivers of these chips, so they are read here, as the
+knocks of the same board are.
 
 Source: ST HTS221 data sheet, DocID026333 Rev 4: 6 and 7 (registers), 8 (interpolation); ST LPS25H
 data sheet, DocID023722 Rev 6: 8 and 9 (registers). An LPS25HB, on later boards, has the same.
