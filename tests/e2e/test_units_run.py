@@ -83,6 +83,11 @@ readings = "/etc/wayseal/log.csv"
 speed = "20"
 """
 ROWS: Final = [f"2026-03-01T{n // 60:02}:{n % 60:02}:00Z,4.{n % 9}" for n in range(600)]
+TYPIST: Final = """\
+#!/bin/sh
+sed -i '3r /etc/opens' "$1"
+"""
+"""The editor of a technician who types the lines where the comment says so."""
 FIRST: Final = """
 install -Dm 600 device.toml /etc/wayseal/device.toml
 wayseal-device --config /etc/wayseal/device.toml init
@@ -98,7 +103,18 @@ echo 'OPTIONS=--component tcp://127.0.0.1:4004' > /etc/wayseal/node.env
 install -m 600 -o wayseal-device device.toml /etc/wayseal/device.toml
 install -m 644 log.csv /etc/wayseal/log.csv
 systemctl daemon-reload
+for group in gpio i2c video; do groupadd --force --system $group; done
+SYSTEMD_EDITOR=/etc/typist script -qec 'systemctl edit wayseal-device' /dev/null
 systemctl enable --now wayseal-node wayseal-tp wayseal-device
+test "$(systemctl show --property SupplementaryGroups --value wayseal-device)" = 'gpio i2c video'
+for kind in gpiochip i2c video4linux
+do systemctl show --property DeviceAllow wayseal-device | grep -x "DeviceAllow=.*char-$kind rw.*"
+done
+for group in gpio i2c video; do
+  grep -w "$(getent group $group | cut -d: -f3)" \
+    <(grep ^Groups: /proc/$(systemctl show --property MainPID --value wayseal-device)/status)
+done
+{ wayseal-device doctor --offline || true; } | grep 'ok  *service: its user wayseal-device may read'
 until_says wayseal-node 'ready rest='
 until_says wayseal-gateway 'ready rest='
 until_says wayseal-node 'registration refused: family wayseal is built into this node'
@@ -137,6 +153,14 @@ def as_the_page_says() -> list[str]:
     return lines[first : last + 1]
 
 
+def what_the_page_opens() -> list[str]:
+    """Return the lines that the page of the truck tells to write into the unit's drop-in."""
+    lines = list(code_lines(ROOT / "docs" / "device.md"))
+    first = next(number for number, line in enumerate(lines) if "DeviceAllow=" in line) - 1
+    last = max(number for number, line in enumerate(lines) if "SupplementaryGroups=" in line)
+    return lines[first : last + 1]
+
+
 def in_namespaces(folder: Path, script: str, *kinds: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - our own script
         ["unshare", *kinds, "--kill-child", "--fork", "sh", "-euc", script, "sh", folder],  # noqa: S607
@@ -159,12 +183,15 @@ def test_all_units_work_without_rights(tmp_path: Path) -> None:
     for path, text in {
         "etc/systemd/system/trial.service": TRIAL,
         "etc/trial": "\n".join([FIRST, *as_the_page_says(), STEPS]),
+        "etc/opens": "\n".join([*what_the_page_opens(), ""]),
+        "etc/typist": TYPIST,
         f"{ROOT.relative_to('/')}/gateway.toml": GATEWAY,
         f"{ROOT.relative_to('/')}/device.toml": DEVICE,
         f"{ROOT.relative_to('/')}/log.csv": "\n".join(["time,temperature", *ROWS, ""]),
     }.items():
         (above / path).parent.mkdir(parents=True, exist_ok=True)
         (above / path).write_text(text)
+    (above / "etc/typist").chmod(0o755)
     done = in_namespaces(tmp_path, BOOT, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--net")
     said = (above / "etc/trial.out").read_text()
     assert said.endswith("all is well\n"), said

@@ -16,6 +16,7 @@ from contracts.runtime.checks import Severity
 from device.commands.check_sensors import sensors, time_of_gpsd
 from device.live.drivers.gpio import GpioSensor
 from device.live.drivers.gps import GpsSensor
+from device.live.drivers.table import connection
 from device.live.gnss import GnssClock
 from device.settings_file import load
 from support.gateways.appliance import QuickAppliance
@@ -30,6 +31,13 @@ pytestmark = pytest.mark.integration
 
 NEAR_E7 = 100_000
 TRIPS = 2
+SIGNS = {
+    Tamper.ENCLOSURE_OPEN: "enclosure-open",
+    Tamper.DOOR_OPEN: "door-open",
+    Tamper.MOTION: "motion",
+    Tamper.SHOCK: "shock",
+    Tamper.LIGHT: "light",
+}
 
 
 def accuracy_cm(sensor: GpsSensor) -> int:
@@ -120,6 +128,27 @@ def test_a_contact_that_closes_to_ground(pins: MockFactory) -> None:
         assert sensor.measure().tamper is Tamper.NONE
         pins.pin(PIN).drive_low()
         assert sensor.measure().tamper is Tamper.LIGHT
+
+
+@pytest.mark.parametrize("sign", ["enclosure-open", "door-open", "motion", "shock", "light"])
+@pytest.mark.parametrize("active", ["high", "low"])
+def test_each_sign_of_the_settings_is_that_of_a_pin(
+    tmp_path: Path, pins: MockFactory, sign: str, active: str
+) -> None:
+    file = tmp_path / "device.toml"
+    file.write_text(
+        'device_id = "truck-1"\ndata = "data"\n[source]\ndriver = "sensors"\n'
+        f'[[sensors]]\nname = "it"\ndriver = "gpio"\npin = {PIN}\nsign = "{sign}"\n'
+        f'active = "{active}"\n'
+    )
+    [settings] = load(file, {}).sensors
+    with closing(connection(settings).connect()) as sensor:
+        pin = pins.pin(PIN)
+        (pin.drive_low if active == "high" else pin.drive_high)()
+        sensor.measure()
+        assert sensor.measure().tamper is Tamper.NONE
+        (pin.drive_high if active == "high" else pin.drive_low)()
+        assert SIGNS[sensor.measure().tamper] == sign
 
 
 def test_a_pin_that_is_in_use_is_unavailable(pins: MockFactory) -> None:

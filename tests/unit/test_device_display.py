@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 from gpiozero.pins.mock import MockFactory
@@ -14,14 +15,20 @@ from device.display.drivers.led import LedLamp
 from device.display.drivers.oled import OledDisplay
 from device.display.lamp import LAMPS
 from device.display.lines import lines_of
+from device.display.look import Look
 from device.display.port import Display
 from device.display.shown import Mood, Shown
 from device.journal.offloading import Offloading
 from device.journey.states import State
 from device.live.health import Finding, Health
+from device.live.healthfile import HealthFile
+from device.settings_file import load
+from device.station import make
+from device.troubles import Trouble
 from support.machine.waiting import wait_until
 from support.project.pages import ROOT
 from support.trucks.pins import mock_pins
+from support.trucks.truck import Truck
 
 PINS = (5, 6, 13)
 WAITS = "1 trip has no final receipt: 10800 readings and 2 recordings"
@@ -254,6 +261,32 @@ def test_a_display_that_hangs_and_a_look_that_fails_stop_nothing() -> None:
     with board.running():
         wait_until(lambda: Mood.MAY_LEAVE in works.shows)
     for_ever.set()
+
+
+@pytest.mark.parametrize(
+    ("finding", "trouble"),
+    [
+        (Finding("hold", Health.STOPPED, "the card has 63 MiB left", "camera"), "hold stopped"),
+        (Finding("cargo", Health.LOST, "unplugged"), "cargo lost"),
+        (Finding("cargo", Health.WORKS, ""), ""),
+    ],
+)
+def test_film_that_stops_and_a_lost_sensor_are_an_alarm_on_the_road(
+    tmp_path: Path, finding: Finding, trouble: str
+) -> None:
+    settings = load(Truck(tmp_path).config, {})
+    signer = make(settings)
+    HealthFile(settings.data).tell(finding)
+    shown = Look(settings, signer, lambda: State.ON_THE_ROAD, {})()
+    assert shown.trouble == trouble
+    assert shown.mood is (Mood.TROUBLE if trouble else Mood.RECORDS)
+    assert shown.document()["trouble"] == trouble
+    paused = {Trouble.RECORDING: "recording is paused: disk is full"}
+    assert (
+        Look(settings, signer, lambda: State.ARRIVING, paused)().trouble
+        == paused[Trouble.RECORDING]
+    )
+    assert Look(settings, signer, lambda: State.DOCKED, {})().mood is Mood.MAY_LEAVE
 
 
 def test_a_document_for_programs() -> None:
