@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +31,10 @@ from support.trucks.truck import records_in, walk
 
 LIMIT_BYTES: Final = 1 << 30
 INPUTS_OF_READINGS: Final = 4
+LAST: Final = 17
+"""Readings of which the last one is cut: a batch of twelve has been closed before."""
+GOES_ON_EACH: Final = 97
+"""After each cut the journal is whole; after some the trip is recorded to its end too."""
 DEVICE: Final = "truck-1"
 
 
@@ -206,6 +211,38 @@ def test_a_power_cut_at_any_byte_loses_nothing_that_was_committed(
             wires = database.query("SELECT wire FROM batches ORDER BY number")
     _, records, _ = walk([parse(Batch, wire) for (wire,) in wires])
     assert [record.temperature_mcel for record in records] == list(range(len(commits)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("per_transaction", [1, 5])
+def test_a_power_cut_at_each_byte_of_the_last_entry(tmp_path: Path, per_transaction: int) -> None:
+    """Short of its last byte the entry before is the last one, and the trip goes on there."""
+    signer, limits = Signer.from_hex("42" * 32), BatchLimits(12, 60, per_transaction)
+    path, cut_path, sizes = tmp_path / "journal.sqlite", tmp_path / "cut.sqlite", list[int]()
+    with opened(path, signer) as database:
+        chain = begun(database, signer, limits)
+        for at_s in range(LAST):
+            chain.record(Reading(clock(at_s), temperature_mcel=at_s))
+            chain.commit()
+            sizes.append(wal_of(path).stat().st_size)
+        whole, written = path.read_bytes(), wal_of(path).read_bytes()
+    *_, begins, ends = sizes
+    for cut in range(begins, ends + 1):
+        cut_path.write_bytes(whole)
+        wal_of(cut_path).write_bytes(written[:cut])
+        with opened(cut_path, signer) as database:
+            (trip,) = book(database).trips()
+            assert trip.readings == (LAST if cut == ends else LAST - 1), cut
+            if cut % GOES_ON_EACH and cut != ends:
+                continue
+            chain = ChainWriter(book(database), signer, limits, trip)
+            for at_s in range(trip.readings, LAST + 1):
+                chain.record(Reading(clock(at_s), temperature_mcel=at_s))
+            chain.commit()
+            chain.close()
+            wires = database.query("SELECT wire FROM batches ORDER BY number")
+        _, records, _ = walk([parse(Batch, wire) for (wire,) in wires])
+        assert [record.temperature_mcel for record in records] == list(range(LAST + 1)), cut
 
 
 def wal_of(path: Path) -> Path:
