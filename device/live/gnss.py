@@ -19,6 +19,7 @@ from contracts.records.reading import ERROR_MS_MAX, Clock, ClockOrigin
 from device.backoff import Backoff
 from device.live.clock import Now, machine_now
 from device.live.gpsd import Gpsd, has_fix
+from device.live.health import RETRY_LIMIT_S
 
 LATE_MS: Final = 1_000
 """A fix is told by its receiver, line and gpsd within so long; until then it is too old."""
@@ -29,7 +30,6 @@ SLEW_PPM: Final = 500
 JUMP_MS: Final = 2_000
 """A time that is further off is another one, such as after a wrong first fix."""
 ANSWER_S: Final = 5.0
-RETRY_LIMIT_S: Final = 60.0
 _MILLION: Final = 1_000_000
 _log: Final = logging.getLogger(__name__)
 
