@@ -22,6 +22,7 @@ from contracts.keys import Signer
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.records.reading import Clock, ClockOrigin, Reading, Tamper
 from contracts.records.recording import RecordingDigest
+from contracts.records.remark import HARMLESS
 from contracts.runtime.files import make_directory
 from device.camera.filming.reel import Reel
 from device.chain.ends import begin, join
@@ -142,7 +143,7 @@ class Recorder:
                 if narrator is not None:
                     reading = narrator.complete(reading)
                 chain.record(reading)
-                if reel is not None and sample.tamper:
+                if reel is not None and _is_wrong(reading):
                     reel.mark(time.monotonic())
                 holds = sample.tamper & ~MOMENTS
                 moved(chain.trip.readings)
@@ -349,6 +350,11 @@ class _LiveClock:
         del offset_ms
         now = self.now()
         return now if self.tells_error else replace(now, error_ms=None)
+
+
+def _is_wrong(reading: Reading) -> bool:
+    """Say whether a reading tells of something for which a site holds the film by itself."""
+    return bool(reading.tamper) or any(each.kind not in HARMLESS for each in reading.told.remarks)
 
 
 def _reading(sample: Sample, clock: _TripClock, *, derived: bool) -> Reading:

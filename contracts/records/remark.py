@@ -56,6 +56,8 @@ class RemarkKind(IntEnum):
 
 ENDS_OTHERS: Final = frozenset({RemarkKind.REBOOTED, RemarkKind.INTERRUPTED})
 """What had begun before these ended with them, unless the device says that it begins again."""
+HARMLESS: Final = frozenset({RemarkKind.CLOCK_CORRECTED, RemarkKind.FILM_REDUCED})
+"""Remarks that tell of nothing wrong: a clock that is right again, and film that saves room."""
 WORDS: Final[Mapping[RemarkKind, str]] = {
     RemarkKind.SENSOR_LOST: "sensor {subject} is lost: unplugged, or its driver fails",
     RemarkKind.SENSOR_SILENT: "sensor {subject} hangs",

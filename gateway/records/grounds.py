@@ -12,7 +12,7 @@ from typing import Final
 from contracts.proto.state_pb2 import Remarked
 from contracts.records.corrections import Corrections
 from contracts.records.quantity import QUANTITIES
-from contracts.records.remark import Remark, RemarkKind
+from contracts.records.remark import HARMLESS, Remark, RemarkKind
 from contracts.rendered_remarks import Stretch, says, stretches
 from gateway.index.store import IndexStore
 from gateway.records.breaches import BreachRecord, breaches
@@ -21,8 +21,6 @@ from gateway.records.ground import Ground, GroundKind
 from gateway.records.pages import EVERYTHING
 from gateway.records.signs import signs_on
 
-HARMLESS: Final = frozenset({RemarkKind.CLOCK_CORRECTED, RemarkKind.FILM_REDUCED})
-"""Remarks that tell of nothing wrong: a clock that is right again, and film that saves room."""
 _LASTED: Final = frozenset({RemarkKind.FILM_LOST, RemarkKind.REBOOTED, RemarkKind.INTERRUPTED})
 """Remarks whose amount is how long it lasted until then."""
 _CLOCKS: Final[Mapping[RemarkKind, int]] = {RemarkKind.CLOCK_BACK: 1, RemarkKind.CLOCK_AHEAD: -1}

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import cache
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
 
+import numpy as np
 import pytest
 from av import VideoFrame
 from msgspec.structs import replace
@@ -62,6 +63,16 @@ class Lens:
 
     def close(self) -> None:
         pass
+
+
+class Hold(Lens):
+    """A camera in a hold where nothing moves, and no picture is the very same as the one before."""
+
+    def pieces(self) -> Iterator[Piece]:
+        shades = cycle((128, 129))
+        while not self._over.wait(0.01):
+            grey = np.full((48, 64), next(shades), np.uint8)
+            yield Piece(None, [VideoFrame.from_ndarray(grey, format="gray")])
 
 
 class Road:
@@ -253,6 +264,33 @@ def test_film_has_the_time_of_the_readings_whatever_the_machine_s_clock_says(
         (trip,) = recorder.logbook.trips()
         (film,) = recorder.logbook.recordings(trip.trip_id)
     assert abs(film.started_at_ms - START_MS) < 60_000
+
+
+@pytest.mark.parametrize(
+    ("finding", "marked"),
+    [
+        (None, False),
+        (Finding("cargo", Health.LOST, "why"), True),
+        (Finding("cargo", Health.REFUSED, "why"), True),
+        (Finding("cargo", Health.WORKS, ""), False),
+    ],
+)
+def test_film_of_what_a_truck_says_is_wrong_is_marked_as_that_of_a_sign(
+    tmp_path: Path, finding: Finding | None, *, marked: bool
+) -> None:
+    road = Road(tmp_path / "truck")
+
+    def says(readings: int) -> None:
+        if readings == 2:
+            road.remarks.spare("dock", True)  # noqa: FBT003 - as cameras call it
+            if finding is not None:
+                road.remarks.hear(finding)
+
+    road.drives(30, says, [LiveCamera(CameraPlan("dock", in_the_dark=True), Hold)])
+    with recording(road.settings, road.signer, None, road.remarks) as recorder:
+        (trip,) = recorder.logbook.trips()
+        (film,) = recorder.logbook.recordings(trip.trip_id)
+    assert film.marked is marked
 
 
 def test_film_of_a_trip_that_the_journal_does_not_know_is_never_removed(

@@ -7,12 +7,11 @@ from contracts.proto.payload_pb2 import Limit
 from contracts.proto.state_pb2 import Hold
 from contracts.records.clock import moment
 from contracts.records.quantity import QUANTITIES, Quantity
-from contracts.records.remark import RemarkKind
+from contracts.records.remark import HARMLESS, RemarkKind
 from contracts.rendered import Words, signs, silences
 from contracts.rendered_remarks import stretches
 from gateway.exports.certificate.facts import SHOWN_MAX, TripFacts
 from gateway.records.breaches import BreachRecord
-from gateway.records.grounds import HARMLESS
 from gateway.records.trips import TamperRecord
 
 SYMBOLS: Final[Mapping[int, str]] = {
