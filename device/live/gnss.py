@@ -30,6 +30,8 @@ SLEW_PPM: Final = 500
 JUMP_MS: Final = 2_000
 """A time that is further off is another one, such as after a wrong first fix."""
 ANSWER_S: Final = 5.0
+FIRST_S: Final = 3.0
+"""A receiver reports each second, with a fix or without."""
 _MILLION: Final = 1_000_000
 _log: Final = logging.getLogger(__name__)
 
@@ -64,7 +66,8 @@ class GnssClock:
     """The machine's clock while a time server keeps it right; else the receiver's time.
 
     Before the first fix the machine's clock stands as it is. It listens to gpsd in a thread of its
-    own from the first call on, so a call never waits.
+    own. Only the first call waits for what gpsd says first: an agent that was started again would
+    claim a wrong time else, and so a clock that was set back.
 
     Args:
         address: HOST:PORT where gpsd listens.
@@ -78,6 +81,7 @@ class GnssClock:
         self._over = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._has_told = threading.Event()
 
     def __call__(self) -> Clock:
         """See `Now`."""
@@ -118,6 +122,7 @@ class GnssClock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="gnss clock", daemon=True)
                 self._thread.start()
+                self._has_told.wait(FIRST_S)
 
     def _run(self) -> None:
         backoff, said = Backoff(RETRY_LIMIT_S), ""
@@ -126,7 +131,10 @@ class GnssClock:
                 gpsd = Gpsd(self._address)
                 try:
                     while not self._over.is_set():
-                        self.hear(gpsd.next(ANSWER_S))
+                        report = gpsd.next(ANSWER_S)
+                        self.hear(report)
+                        if report.get("class") == "TPV":
+                            self._has_told.set()
                         backoff.reset()
                         said = ""
                 finally:
@@ -135,6 +143,7 @@ class GnssClock:
                 if str(error) != said:
                     _log.warning("the time of GNSS is not known: %s", error)
                 said = str(error)
+            self._has_told.set()
             self._over.wait(backoff.next_s())
 
 

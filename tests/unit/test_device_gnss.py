@@ -148,6 +148,15 @@ def receiver(says: list[bytes]) -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.parametrize(("mode", "is_gnss"), [(3, True), (1, False)])
+def test_an_agent_that_is_started_again_has_the_time_from_its_first_reading_on(
+    mode: int, *, is_gnss: bool
+) -> None:
+    report = json.dumps(tpv(0, mode=mode)).encode() + b"\n"
+    with receiver([report]) as address, closing(GnssClock(address)) as clock:
+        assert (clock().origin is GNSS) is is_gnss
+
+
 def test_a_lost_gpsd_is_told_and_asked_again(caplog: pytest.LogCaptureFixture) -> None:
     says = [b"noise\n", json.dumps(tpv(0)).encode() + b"\n"]
     with receiver(says) as address, closing(GnssClock(address)) as clock:

@@ -131,8 +131,11 @@ class Checks:
         """Check that the ledger has one finding for each reboot and each step back of a clock."""
         found = {rule: len(each) for rule, each in self._ledger.found.items()}
         assert found.keys() <= CLOCK_RULES, found
-        pairs = [pair for records in self._ledger.records.values() for pair in pairwise(records)]
-        clocks = [(before.clock, after.clock) for before, after in pairs]
+        lives = [
+            [self._ledger.starts[trip_id].clock, *(each.clock for each in records)]
+            for trip_id, records in self._ledger.records.items()
+        ]
+        clocks = [pair for each in lives for pair in pairwise(each)]
         reboots = sum(before.boot_id != after.boot_id for before, after in clocks)
         back = sum(before.utc_ms > after.utc_ms for before, after in clocks)
         assert (found.get("rebooted", 0), found.get("clock-back", 0)) == (reboots, back), found

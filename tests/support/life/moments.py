@@ -64,12 +64,15 @@ class Moments:
         modules: list[Any] = [importlib.import_module(name) for name in READERS]
         clock = modules[0]
         before = [module.time for module in modules], clock._BOOT_ID  # noqa: SLF001
+        kernel_clock = clock.kernel_clock
         try:
             for module in modules:
                 module.time = self
             clock._BOOT_ID = self._boot_id  # noqa: SLF001
+            clock.kernel_clock = lambda: None  # this machine's clock is not the truck's
             yield
         finally:
             for module, own in zip(modules, before[0], strict=True):
                 module.time = own
             clock._BOOT_ID = before[1]  # noqa: SLF001
+            clock.kernel_clock = kernel_clock

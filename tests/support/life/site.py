@@ -14,7 +14,7 @@ from contracts.actions.payload import decode
 from contracts.encoding import parse
 from contracts.errors import UnavailableError
 from contracts.keys import Signer
-from contracts.proto.payload_pb2 import RecordReading, SealTrip
+from contracts.proto.payload_pb2 import RecordReading, SealTrip, StartTrip
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.wire_pb2 import Held, Offer, ReceiptBody, Records
 from contracts.receipt import sign_receipt
@@ -51,6 +51,7 @@ class Ledger:
         self.batches: set[str] = set()
         self.transactions: set[str] = set()
         self.records: dict[str, list[RecordReading]] = {}
+        self.starts: dict[str, StartTrip] = {}
         self.seals: dict[str, tuple[str, SealTrip]] = {}
         self.found: dict[str, list[Finding]] = {}
         self.trip_of: dict[str, str] = {}
@@ -70,6 +71,8 @@ class Ledger:
             action = decode(transaction.payload)
             for record in records_in(action):
                 self.records.setdefault(record.trip_id, []).append(record)
+            if isinstance(action, StartTrip):
+                self.starts[action.trip_id] = action
             if isinstance(action, SealTrip):
                 self.seals[action.trip_id] = transaction.header_signature, action
         for finding in findings(events):

@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Final
 
 import device.agent
+import device.recorder
 import device.station
 from contracts.errors import UnavailableError, WaysealError
 from device.agent import Agent
@@ -131,6 +133,7 @@ class Life:
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
+        self.nonces = random.Random(-self.seed - 1)  # ids of trips say where an index puts them
         self.said = SaidLog()
         self.ledger = Ledger()
         self.sites = [Site(name, self.ledger, self.chance) for name in NAMES]
@@ -153,6 +156,7 @@ class Life:
             stack.enter_context(self.moments.kept())
             for module, name, value in (
                 (device.station, "Database", MortalDatabase),
+                (device.recorder, "os", SimpleNamespace(urandom=self.nonces.randbytes)),
                 (device.agent, "configured_source", lambda _, remarks: self._source(remarks)),
             ):
                 stack.callback(setattr, module, name, getattr(module, name))
