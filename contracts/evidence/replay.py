@@ -29,7 +29,15 @@ from contracts.proto.payload_pb2 import (
     StartTrip,
 )
 from contracts.proto.sawtooth_pb2 import Event, Setting, TransactionHeader
-from contracts.proto.state_pb2 import Chain, Delivery, Key, Lot, Transformation, Trip
+from contracts.proto.state_pb2 import (
+    Chain,
+    Delivery,
+    Key,
+    LogisticUnit,
+    Lot,
+    Transformation,
+    Trip,
+)
 from contracts.rules.case import EVENT_TRANSFORMATION
 from contracts.rules.excursions import bounds_of
 from contracts.rules.ids import Rule
@@ -141,15 +149,13 @@ class Replay:
         a record of accesses, of which each head counts on from the one before.
         """
         payload, name = taken.transaction.payload, taken.transaction.header_signature
-        if isinstance(action, CommitAccesses):
-            well_formed(taken.header, payload)
-            return Effects([], frozenset())
-        try:
+        if not isinstance(action, CommitAccesses | PackUnit):
             return self._host.apply(taken.header, payload, name)
-        except RejectedError:
-            if isinstance(action, PackUnit):
-                return Effects([], frozenset())
-            raise
+        well_formed(taken.header, payload)
+        if isinstance(action, PackUnit):
+            entry = LogisticUnit(sscc=action.sscc, packed=action)
+            self._host.state[address.unit(action.sscc)] = canonical(entry)
+        return Effects([], frozenset())
 
     def stories(self) -> dict[str, TripStory]:
         """Return the stories of the named trips, each with its end."""

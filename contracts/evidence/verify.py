@@ -171,10 +171,10 @@ class _Check:
                 f"the blocks begin with {self._heads.genesis_id[:16]!r}"
             )
         self._recordings.check_whole()
-        for trip_id in self._header.trip_ids:
-            self.problems += self._replay.missing(trip_id)
         for path, digest in videos:
             self._recordings.check_file(path, digest)
+        for trip_id in self._header.trip_ids:
+            self.problems += self._replay.missing(trip_id)
         if self._version != FORMAT_1:
             self.problems += self._replay.compare(self._state()).problems
         if self._heads.by_network:

@@ -11,9 +11,10 @@ import pytest
 from contracts.evidence.container import Part
 from contracts.evidence.report import as_json
 from contracts.evidence.verify import verify_evidence
-from support.evidence.chain import frame_starts
+from support.evidence.chain import frame_starts, trust_in
 from support.machine.browser import Page, browser
 from support.verifier.cases import PUBLISHED, Case, path_of, told, trust_of
+from support.verifier.lively import Lively
 from support.verifier.page import asked, shown
 
 pytestmark = pytest.mark.e2e
@@ -37,6 +38,17 @@ def test_each_file_of_the_table(page: Page, number: int) -> None:
     accept = case.get("accept_format_1", False)
     (found,) = asked(page, path_of(case["file"]).read_bytes(), case["trust"], [{}], accept=accept)
     assert found == {name: case[name] for name in OUTCOME}, case["file"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 112))
+def test_random_worlds_in_which_anything_is_said(page: Page, seed: int) -> None:
+    """What the rules took, and every fourth batch that they refused."""
+    world = Lively(seed)
+    for evidence in (*world.evidence, *(each.evidence for each in world.no[::4])):
+        wire, trust = evidence.wire(), trust_in(evidence.heads)
+        (found,) = asked(page, wire, json.loads(trust.to_json()), [{}])
+        assert found == told(Case("lively", wire, trust)), evidence.header.trip_ids
 
 
 def altered(row: dict[str, Any]) -> list[dict[str, Any]]:

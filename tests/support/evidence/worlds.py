@@ -10,7 +10,7 @@ what is missing.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from contracts.actions.payload import decode
 from contracts.records.reading import Clock, ClockOrigin, Position, Reading, Tamper
@@ -54,6 +54,10 @@ class World(Talk):
                 self._seal(row)
         self._flush()
 
+    def _trip(self, *args: Any, **options: Any) -> Trip:  # noqa: ANN401 - of a Trip
+        """Return a trip that a device goes on to sign."""
+        return Trip(*args, **options)
+
     @property
     def transactions(self) -> int:
         """Return how many transactions were committed."""
@@ -77,7 +81,7 @@ class World(Talk):
         device = self.random.choice(["truck-1", "truck-2"])
         carried = self.random.sample(list(self._deliveries), min(len(self._deliveries), 2))
         number = 1 + sum(trip.device_id == device for trip in self._trips)
-        trip = Trip(
+        trip = self._trip(
             device,
             self.random.randbytes(16),
             carried,
@@ -92,7 +96,7 @@ class World(Talk):
         self._trips.append(trip)
         for name in [device, *trip.others]:
             of = "" if name == device else trip.trip_id
-            row = Trip(name, trip.nonce, carried, key(name), of=of)
+            row = self._trip(name, trip.nonce, carried, key(name), of=of)
             video = f"{trip.trip_id} {name}".encode()
             self._rows[f"{trip.trip_id} {name}"] = Row(row, [START_MS, 0, 0], video)
 

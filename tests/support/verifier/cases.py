@@ -25,7 +25,9 @@ from support.evidence.rich import rich
 from support.evidence.worlds import World
 from support.network.world import START_MS, Trip, key, one, reading, registrations
 from support.project.pages import ROOT
+from support.verifier.ends import ends
 from support.verifier.heads import heads_told
+from support.verifier.lively import lively
 from support.verifier.networks import networks
 from support.verifier.small import small
 from support.verifier.structured import fields
@@ -109,7 +111,7 @@ def cases() -> Iterator[Case]:
         yield Case(name, wire, replace(trust, genesis_block_id="ab" * 64))
         yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust)
         yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust, accept_format_1=True)
-    for name, evidence in [*others, *with_heads]:
+    for name, evidence in [*others, *with_heads, *ends(), *lively()]:
         yield Case(name, evidence.wire(), trust_in(evidence.heads))
     for name, evidence in _late_trips():
         yield Case(f"times-{name}", evidence.wire(), trust_in(evidence.heads))

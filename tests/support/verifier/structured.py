@@ -29,6 +29,7 @@ _CHECKS: Final[tuple[tuple[int, str], ...]] = (
     (17, r"was asked for"),
     (6, r"^(?P<rule>[a-z]+(-[a-z]+)+|form): "),
     (8, r"signed different sizes or trees"),
+    (10, r", blob \d+: no leaf hashes"),
     (9, r"leaf hashes|no committed digest"),
     (10, r"blob|not the video|whole file hashes"),
     (11, r"^video .* is no recording"),

@@ -6,15 +6,15 @@ import type { Problem } from "./problem.ts";
 import type { Replay } from "./replay.ts";
 import * as at from "./rules/address.ts";
 import type { Kind } from "./rules/store.ts";
-import { hashAbove, type StateTree } from "./tree.ts";
+import { hashAbove, type Hidden, type StateTree } from "./tree.ts";
 import { same, WireError } from "./wire.ts";
 
 const TRIP_PREFIX = 38;
 const KIND_OF_ENTRY = 6;
 /** What an address begins with after the namespace. */
 const LOT = "06", SERIES = "08", UNIT = "0a", DELIVERY = "05", TRIP = "10";
-/** Entries of a trip: findings, and findings on its place in the row. */
-const FINDINGS = "04", PLACE_FINDINGS = "06";
+/** Entries of a trip: findings on its place in the row. */
+const PLACE_FINDINGS = "06";
 
 export interface End {
   problems: Problem[];
@@ -66,16 +66,16 @@ export class EndState {
   /** Check 14, at one address. */
   #one(address: string): void {
     const ours = this.#replay.store.encoded(address);
-    const kind = this.#replay.store.entries.get(address)?.kind;
+    const kind = this.#replay.store.entries.get(address)?.kind ?? (isLot(address) ? "Lot" : undefined);
     const found = this.#tree.find(address);
     let holds: boolean;
     if ("nothing" in found) holds = ours === undefined;
-    else if ("value" in found) holds = ours !== undefined && kind !== undefined && alike(kind, ours, found.value);
+    else if ("value" in found) holds = kind !== undefined && (ours !== undefined || kind === "Lot") && alike(kind, ours ?? new Uint8Array(0), found.value);
     else if ("below" in found) {
       const only = this.#only(found.below);
       const value = only === undefined ? undefined : this.#replay.store.encoded(only);
       const proved = only !== undefined && value !== undefined && hashAbove(only, value, found.below) === found.hash;
-      holds = proved && (only === address || ours === undefined);
+      holds = proved && only === address; // that nothing is at an address takes a node that says so
     } else holds = false;
     if (!holds) {
       this.problems.push({ check: 14, about: address, text: `${nameOf(kind, this.#replay, address)}: the ledger has another entry than the batches in the file lead to, so a batch is missing` });
@@ -92,43 +92,60 @@ export class EndState {
 
   /** Check 15: everything under a trip's prefix. */
   #whole(trip: string): void {
-    const { leaves, hidden } = this.#tree.under(at.tripPrefix(trip));
+    const prefix = at.tripPrefix(trip);
+    const { leaves, hidden } = this.#tree.under(prefix);
     const unknown = (address: string): void => {
       this.problems.push({ check: 15, about: address, text: `trip ${trip}: the ledger has an entry at ${address}, to which no batch in the file leads, so a batch is missing` });
     };
-    for (const each of hidden) {
-      const only = this.#only(each.below);
-      const value = only && this.#replay.store.encoded(only);
-      if (!only || !value || hashAbove(only, value, each.below) !== each.hash) unknown(each.below);
-    }
+    for (const each of hidden) if (!this.#isKnown(each, prefix)) unknown(each.below);
     for (const [address, value] of leaves) {
-      if (this.#replay.store.entries.has(address) || address.slice(TRIP_PREFIX, TRIP_PREFIX + 2) === PLACE_FINDINGS) continue;
-      if (!this.#strangers(trip, address, value)) unknown(address);
+      if (isPlaceFinding(address)) {
+        if (!this.#findings(trip, address, value).length) unknown(address);
+      } else if (!this.#replay.store.entries.has(address) && !this.#strangers(trip, address, value)) unknown(address);
+    }
+  }
+
+  /** Whether what is not shown is one entry that check 6 led to. An end shows that there is one, and not which. */
+  #isKnown({ below, hash, end }: Hidden, prefix: string): boolean {
+    if (end) return below.length === at.NAMESPACE.length + 64 && !isPlaceFinding(below) && this.#replay.store.entries.has(below); // check 14 compares it
+    const only = this.#only(below.length > prefix.length ? below : prefix);
+    const value = only === undefined || isPlaceFinding(only) ? undefined : this.#replay.store.encoded(only);
+    return only !== undefined && value !== undefined && hashAbove(only, value, below) === hash;
+  }
+
+  /** The findings at an address of a trip; none if that is no such entry. */
+  #findings(trip: string, address: string, value: Uint8Array): s.Finding[] {
+    const place = isPlaceFinding(address) ? at.placeFindings : at.findings;
+    try {
+      const { findings } = codec.decodeCanonical<s.Findings>("state.Findings", value);
+      return findings.every((each) => each.trip_id === trip && place(trip, each.transaction_id) === address) ? findings : [];
+    } catch (error) {
+      if (error instanceof WireError) return [];
+      throw error;
     }
   }
 
   /** Findings on transactions of strangers may be left out; counts them. */
   #strangers(trip: string, address: string, value: Uint8Array): boolean {
-    if (address.slice(TRIP_PREFIX, TRIP_PREFIX + 2) !== FINDINGS) return false;
-    let found: s.Findings;
-    try {
-      found = codec.decodeCanonical<s.Findings>("state.Findings", value);
-    } catch (error) {
-      if (error instanceof WireError) return false;
-      throw error;
-    }
+    const findings = this.#findings(trip, address, value);
     const start = this.#start(trip);
     const own = start ? [start.device_id, ...start.other_device_ids] : [];
-    const strange = found.findings.some((each) =>
+    const strange = findings.some((each) =>
       (each.rule === "device-not-on-trip" && !own.includes(each.device_id)) ||
-      (each.rule === "signer-mismatch" && !own.includes(/^signed by (.*); /.exec(each.detail)?.[1] ?? "")));
+      (each.rule === "signer-mismatch" && !own.includes(signerIn(each.detail))));
     if (!strange) return false;
     const counts = this.leftOut.get(trip) ?? new Map<string, number>();
-    for (const each of found.findings) counts.set(each.rule, (counts.get(each.rule) ?? 0) + 1);
+    for (const each of findings) counts.set(each.rule, (counts.get(each.rule) ?? 0) + 1);
     this.leftOut.set(trip, counts);
     return true;
   }
 }
+
+const isLot = (address: string): boolean => address.startsWith(`${at.NAMESPACE}${LOT}`);
+const isPlaceFinding = (address: string): boolean =>
+  address.startsWith(`${at.NAMESPACE}${TRIP}`) && address.slice(TRIP_PREFIX, TRIP_PREFIX + 2) === PLACE_FINDINGS;
+/** The device that a finding `signer-mismatch` names: `signed by truck-2; …`. */
+const signerIn = (detail: string): string => (detail.startsWith("signed by ") ? detail.slice(10) : detail).split(";", 1)[0] as string;
 
 /** Which addresses check 14 compares. */
 class Scope {
@@ -168,6 +185,7 @@ function alike(kind: Kind, ours: Uint8Array, theirs: Uint8Array): boolean {
   const type = `state.${kind}`;
   try {
     const [mine, ledgers] = [codec.decode<object>(type, ours), codec.decodeCanonical<object>(type, theirs)];
+    if (kind === "Lot" && !(ledgers as s.Lot).gtin) return false;
     if (kind === "Lot") forgetUse(mine as s.Lot, ledgers as s.Lot);
     else if (kind === "Transformation") (mine as s.Transformation).findings = (ledgers as s.Transformation).findings;
     else if (kind === "Delivery") for (const each of [mine, ledgers] as s.Delivery[]) each.findings = each.findings.filter((one) => one.rule !== "unit-unknown");
@@ -179,7 +197,10 @@ function alike(kind: Kind, ours: Uint8Array, theirs: Uint8Array): boolean {
   }
 }
 
+/** What others did with a lot; of one that the file does not know, everything that somebody who only used it wrote. */
 function forgetUse(mine: s.Lot, ledgers: s.Lot): void {
+  if (!mine.gtin) [mine.gtin, mine.lot] = [ledgers.gtin, ledgers.lot];
+  if (ledgers.used < mine.used) return;
   mine.used = ledgers.used;
   mine.rules = ledgers.rules;
   if (!mine.party_id) mine.unit = ledgers.unit;

@@ -71,10 +71,6 @@ export class Replay {
     try {
       const action = actionOf(taken.transaction.payload);
       this.#linked(taken, action, has);
-      if (action.name === "pack_unit") {
-        this.store.packed.add((action.value as p.PackUnit).sscc);
-        return;
-      }
       this.#apply(taken, action, version);
     } catch (error) {
       if (error instanceof Refusal) throw new Failure(6, error.message, { rule: error.rule, about: id });
@@ -143,7 +139,7 @@ export class Replay {
       const key = this.store.entries.get(at.key(signer))?.value as s.Key;
       if (key.revoked) this.startedRevoked.add(value.trip_id as string);
     }
-    if (action.name === "record_video") this.#recording(action.value as p.RecordVideo);
+    if (action.name === "record_video" && this.#named.has(value.trip_id as string)) this.#recording(action.value as p.RecordVideo);
     this.store.forgetChanges();
   }
 

@@ -18,6 +18,13 @@ interface Node {
 /** What the tree has at an address: a value, nothing, or an unknown value with this hash above it. */
 export type Found = { value: Uint8Array } | { nothing: true } | { below: string; hash: string } | { unproved: true };
 
+/** A part of the tree that is not shown: one child, or all below an end. */
+export interface Hidden {
+  below: string;
+  hash: string;
+  end: boolean;
+}
+
 function head(major: number, count: number): Uint8Array {
   const first = major << 5;
   if (count < 24) return Uint8Array.of(first | count);
@@ -57,6 +64,7 @@ export class StateTree {
   /** Of each child of a branch, by the child's path: the node that continues it. */
   readonly #next = new Map<string, Node>();
   readonly #root: string;
+  #last = "";
 
   constructor(root: string) {
     this.#root = root;
@@ -71,7 +79,8 @@ export class StateTree {
       this.#nodes.set("", node);
       return;
     }
-    const above = this.#above(node.path);
+    const above = node.path > this.#last ? this.#above(node.path) : undefined;
+    this.#last = node.path;
     if (!above) throw outside(node.path);
     const token = node.path.slice(above.path.length, above.path.length + 2);
     const at = above.tokens.indexOf(token);
@@ -113,20 +122,20 @@ export class StateTree {
     return { unproved: true };
   }
 
-  /** Everything that is shown below a prefix: leaves, and children of which only the hash is shown. */
-  under(prefix: string): { leaves: [string, Uint8Array][]; hidden: { below: string; hash: string }[] } {
+  /** Everything that is shown below a prefix: leaves, and what only the hash is shown of. */
+  under(prefix: string): { leaves: [string, Uint8Array][]; hidden: Hidden[] } {
     const leaves: [string, Uint8Array][] = [];
-    const hidden: { below: string; hash: string }[] = [];
+    const hidden: Hidden[] = [];
     const visit = (node: Node): void => {
       if (!node.path.startsWith(prefix) && !prefix.startsWith(node.path)) return;
       if (node.value !== undefined) leaves.push([node.path, node.value]);
-      else if (!node.tokens.length) hidden.push({ below: node.path, hash: node.hashes[0] as string });
+      else if (!node.tokens.length) hidden.push({ below: node.path, hash: node.hashes[0] as string, end: true });
       node.tokens.forEach((token, at) => {
         const child = node.path + token;
         if (!child.startsWith(prefix) && !prefix.startsWith(child)) return;
         const next = this.#next.get(child);
         if (next) visit(next);
-        else hidden.push({ below: child, hash: node.hashes[at] as string });
+        else hidden.push({ below: child, hash: node.hashes[at] as string, end: false });
       });
     };
     const root = this.#nodes.get("");

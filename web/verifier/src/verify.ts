@@ -80,6 +80,7 @@ class Run {
       await this.#read();
       await this.#question.pool.settle();
       this.#ended();
+      (this.#videos as Videos).checkWhole();
       await this.#compareVideos();
       this.#complete();
       this.#compareState();

@@ -1,9 +1,9 @@
 // Applies one transaction of family `wayseal` (docs/contract.md).
 
 import { codec, schema } from "../codec.ts";
-import type { payload as p } from "../messages.ts";
+import { payload as p } from "../messages.ts";
 import { WireError } from "../wire.ts";
-import type { Case } from "./case.ts";
+import { type Case, checkDuty, type Duty } from "./case.ts";
 import * as deliveries from "./deliveries.ts";
 import { type ActionName, checkFields } from "./form.ts";
 import * as goods from "./goods.ts";
@@ -19,6 +19,14 @@ const MOST_BYTES = 65_536;
 /** Version 1.1 brought fields with numbers from here on, 1.2 from twice that, and so on. */
 const NUMBERS = 100;
 const LATEST = 3;
+const { KEYS, REGISTRY, TRADE, CUSTODY, GOODS, EVIDENCE } = p.KeyDuties_Duty;
+/** What a key with duties must have to sign an action. */
+const DUTIES: Partial<Record<ActionName, Duty>> = {
+  rotate_keys: KEYS, register_site: REGISTRY, register_device: REGISTRY, certify_party: EVIDENCE,
+  open_delivery: TRADE, accept_delivery: TRADE, dispute_delivery: TRADE, close_delivery: TRADE, cancel_delivery: TRADE,
+  announce_settlement: EVIDENCE, settle_delivery: EVIDENCE, hand_over: CUSTODY, close_trip: CUSTODY,
+  place_hold: EVIDENCE, release_hold: EVIDENCE, transform_lots: GOODS, set_lot_status: GOODS,
+};
 
 type Rules = { [Action in keyof p.Payload]-?: (c: Case, action: NonNullable<p.Payload[Action]>) => void };
 const RULES: Rules = {
@@ -45,7 +53,7 @@ const RULES: Rules = {
   release_hold: trips.releaseHold,
   transform_lots: goods.transformLots,
   set_lot_status: goods.setLotStatus,
-  pack_unit: () => undefined,
+  pack_unit: (c, a) => void c.store.packed.add(a.sscc), // what units hold is the business of others too
   commit_accesses: () => undefined, // each head counts on from one that is not in the file
 };
 
@@ -79,10 +87,12 @@ export function apply(given: Given): Action {
   if (given.version < LATEST) {
     must(!hasLater("payload.Payload", { [action.name]: action.value }, NUMBERS * (given.version + 1)), "form", `a field is not of version 1.${given.version}`);
   }
-  checkFields(action.name, action.value, given.version);
   const declared = checkPlaces(action.name, action.value, given.header, given.version);
+  checkFields(action.name, action.value, given.version);
   given.store.version = given.version;
   const c: Case = { ...given, declared };
+  const duty = DUTIES[action.name];
+  if (duty) checkDuty(c, duty);
   (RULES[action.name] as (c: Case, value: object) => void)(c, action.value);
   return action;
 }

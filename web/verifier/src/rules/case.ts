@@ -3,6 +3,7 @@
 import { codec } from "../codec.ts";
 import { payload, type payload as p, type sawtooth, type state as s } from "../messages.ts";
 import * as at from "./address.ts";
+import { same } from "../wire.ts";
 import { must } from "./refusal.ts";
 import type { Store } from "./store.ts";
 
@@ -48,16 +49,46 @@ export interface Joined {
 
 export const create = <T>(type: string, given: Partial<T> = {}): T => codec.create<T>(type, given);
 
-/** The signer's key, if it is current and its party's, and may sign what the duty covers. */
-export function signedByParty(c: Case, partyId: string, duty: Duty): s.Key {
+/** Checks that the signer's key may sign what a duty covers. */
+export function checkDuty(c: Case, duty: Duty): void {
+  const key = c.store.read<s.Key>("Key", at.key(c.header.signer_public_key));
+  if (!key?.duties.length) return;
+  must(c.version > 0, "rules-behind", `key ${c.header.signer_public_key} has duties`);
+  must(key.duties.includes(duty), "duty-missing", `key ${c.header.signer_public_key} has no duty ${duty}`);
+}
+
+/** The party whose current key signed. */
+export function signingParty(c: Case): string {
+  const key = c.store.read<s.Key>("Key", at.key(c.header.signer_public_key));
+  must(key && key.owner === 1 && !key.revoked, "not-the-party", `key ${c.header.signer_public_key} is not a current key of a party`);
+  return key.owner_id;
+}
+
+/** The signer's key, if it is current and its party's. */
+export function signedByParty(c: Case, partyId: string): s.Key {
   const key = c.store.read<s.Key>("Key", at.key(c.header.signer_public_key));
   must(key && key.owner === 1 && key.owner_id === partyId && !key.revoked,
     "not-the-party", `key ${c.header.signer_public_key} is not a current key of party ${partyId}`);
-  if (key.duties.length) {
-    must(c.version > 0, "rules-behind", `key ${c.header.signer_public_key} has duties`);
-    must(key.duties.includes(duty), "duty-missing", `key ${c.header.signer_public_key} has no duty ${duty}`);
-  }
   return key;
+}
+
+interface Signed<T> {
+  terms: T | undefined;
+  signed_by: readonly string[];
+}
+
+/** Lets one of two parties sign: alone, it may replace its own words; both sign the same ones. */
+export function coSign<T extends object>(type: string, what: string, before: Signed<T>, said: T, party: string): { terms: T; signed_by: string[]; both: boolean; replaced: boolean } {
+  const words = (each: T | undefined): Uint8Array => codec.encode(`payload.${type}`, each ?? codec.create(`payload.${type}`));
+  let signed = [...before.signed_by];
+  const replaced = !same(words(before.terms), words(said));
+  if (replaced) {
+    must(signed.every((each) => each === party), "terms-differ", `${what} was signed with other terms`);
+    signed = [];
+  }
+  must(!signed.includes(party), "already-signed", `${party} has already signed ${what}`);
+  signed.push(party);
+  return { terms: said, signed_by: signed, both: signed.length > 1, replaced };
 }
 
 export function partyWithRole(c: Case, partyId: string, ...roles: number[]): s.Party {

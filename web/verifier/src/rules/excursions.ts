@@ -5,6 +5,7 @@ import * as at from "./address.ts";
 import { create } from "./case.ts";
 import { measuredOf, type Told } from "./chains.ts";
 import { mark } from "./marks.ts";
+import { atMost } from "./times.ts";
 import { QUANTITIES } from "./trips.ts";
 
 const MOST_BREACHES = 256;
@@ -30,7 +31,7 @@ function followLimit(t: Told, reading: p.RunReading, elapsed: bigint, w: Watched
   const { chain } = t;
   const value = measuredOf(reading, w.limit.quantity);
   const found = chain.excursions.find((each) => each.delivery_id === w.delivery && each.quantity === w.limit.quantity);
-  if (found) found.lasted_ms += elapsed;
+  if (found) found.lasted_ms = atMost(found.lasted_ms + elapsed);
   if (value === undefined) return;
   const over = w.limit.maximum !== undefined && value > w.limit.maximum;
   const under = w.limit.minimum !== undefined && value < w.limit.minimum;

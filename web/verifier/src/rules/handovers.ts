@@ -1,51 +1,46 @@
 // HandOver, and what it does to a delivery and to a trip.
 
-import { codec } from "../codec.ts";
 import { payload as p, state as s } from "../messages.ts";
-import { same } from "../wire.ts";
 import * as at from "./address.ts";
-import { type Case, carriersOf, create, deliveryOf, Notes, signedByParty } from "./case.ts";
-import { custodian, copyOf, followFacts, holding, voidEnds } from "./life.ts";
+import { type Case, carriersOf, coSign, create, deliveryOf, Notes, signingParty } from "./case.ts";
+import { beginHoldings, custodian, copyOf, followFacts, holding, isFlowing, moved, refresh, voidEnds } from "./life.ts";
 import { must } from "./refusal.ts";
 import { atLeast } from "./times.ts";
 import { judgeHandOver } from "./tripend.ts";
 
-const { OFFERED, OPEN, IN_TRANSIT, PART_DELIVERED, DELIVERED } = s.Delivery_Status;
-const MOST_SUM = 9n * 10n ** 15n;
+const { OPEN, IN_TRANSIT, DELIVERED } = s.Delivery_Status;
+const MOST_HELD = 9n * 10n ** 15n;
 const EARLY = 8;
 
 export function handOver(c: Case, a: p.HandOver): void {
+  const signer = signingParty(c);
   const trip = c.store.read<s.Trip>("Trip", at.trip(a.trip_id));
   must(trip || c.version, "unknown-trip", `trip ${a.trip_id} was never started`);
-  const d = copyOf(deliveryOf(c, a.delivery_id));
-  const terms = d.terms as p.OpenDelivery;
   must(!trip || trip.start?.delivery_ids.includes(a.delivery_id), "not-on-trip", `the trip does not carry ${a.delivery_id}`);
-  const hands = [terms.seller_id, terms.buyer_id, ...(c.version ? carriersOf(terms) : [terms.carrier_id])];
-  must(hands.includes(a.from_party_id) && hands.includes(a.to_party_id), "not-the-party", "not between two of the delivery's parties");
-  const key = c.store.read<s.Key>("Key", at.key(c.header.signer_public_key));
-  const signer = key?.owner === 1 && key.owner_id === a.to_party_id ? a.to_party_id : a.from_party_id;
-  signedByParty(c, signer, p.KeyDuties_Duty.CUSTODY);
+  const d = copyOf(deliveryOf(c, a.delivery_id));
+  if (c.version) refresh(d);
+  const terms = d.terms as p.OpenDelivery;
   must(c.store.read("Site", at.site(a.site_id)), "unknown-site", `site ${a.site_id} is not registered`);
+  const hands = [terms.seller_id, terms.buyer_id, ...carriersOf(terms)];
+  must(a.from_party_id !== a.to_party_id && hands.includes(a.from_party_id) && hands.includes(a.to_party_id),
+    "not-the-party", "not between two of the delivery's parties");
+  must([a.from_party_id, a.to_party_id].includes(signer), "not-the-party", `signed by ${signer}, which is neither giver nor taker`);
   if (c.version) direction(a, terms);
   const address = at.handOver(a.trip_id, a.delivery_id, a.site_id, a.from_party_id, a.to_party_id);
   const before = c.store.read<s.HandOverState>("HandOverState", address);
-  const equal = before?.terms && same(codec.encode("payload.HandOver", before.terms), codec.encode("payload.HandOver", a));
-  if (before?.signed_by.includes(signer)) {
-    must(!equal, "already-signed", `${signer} has signed this handover`);
-    must(before.signed_by.length === 1, "terms-differ", "both parties signed another text");
-  } else if (before) must(equal, "terms-differ", "the other party signed another text");
-  const signed = before && !before.signed_by.includes(signer) ? [...before.signed_by, signer] : [signer];
-  c.store.write("HandOverState", address, create<s.HandOverState>("state.HandOverState", { terms: a, signed_by: signed }));
-  if (signed.length < 2) return;
-  const notes = new Notes({ trip_id: a.trip_id, delivery_id: a.delivery_id, transaction_id: c.id });
-  if (trip) siteOnTrip(trip.start as p.StartTrip, a, notes);
-  if (c.version) move(d, a, notes);
-  else moveWhole(d, a, notes);
+  const signed = coSign("HandOver", `the handover of ${a.delivery_id}`, { terms: before?.terms, signed_by: before?.signed_by ?? [] }, a, signer);
+  c.store.write("HandOverState", address, create<s.HandOverState>("state.HandOverState", { terms: signed.terms, signed_by: signed.signed_by }));
+  if (!signed.both) return;
+  const notes = new Notes({ trip_id: a.trip_id, delivery_id: c.version ? a.delivery_id : "", transaction_id: c.id });
   if (!trip) {
     must(d.early.length < EARLY, "unknown-trip", `${EARLY} handovers of ${a.delivery_id} wait for their trips`);
     d.early.push(a);
+  } else {
+    siteOnTrip(trip.start as p.StartTrip, a, notes);
+    if (c.version) judgeHandOver(c, trip, a, terms, notes, d);
   }
-  if (trip && c.version) judgeHandOver(c, trip, a, terms, notes, d);
+  if (c.version) move(d, a, notes);
+  else moveWhole(d, a, notes);
   c.store.write("Delivery", at.delivery(a.delivery_id), d);
   notes.keep(c, a.trip_id);
 }
@@ -73,34 +68,34 @@ function moveWhole(d: s.Delivery, a: p.HandOver, notes: Notes): void {
   }
 }
 
-const added = (sum: bigint, more: bigint): bigint => (sum + more > MOST_SUM ? MOST_SUM : sum + more);
+const added = (sum: bigint, more: bigint): bigint => (sum + more > MOST_HELD ? MOST_HELD : sum + more);
 
 function move(d: s.Delivery, a: p.HandOver, notes: Notes): void {
   const terms = d.terms as p.OpenDelivery;
-  const quantity = a.quantity || terms.quantity;
-  if (!d.holdings.length) holding(d, d.custodian_id || terms.seller_id).quantity = terms.quantity;
+  beginHoldings(d);
+  const quantity = moved(a, terms);
   const giver = holding(d, a.from_party_id);
   const taker = holding(d, a.to_party_id);
   if (giver.quantity < quantity) {
     notes.add("custody-gap", `${a.from_party_id} hands over ${quantity} ${terms.unit} of ${a.delivery_id} and has ${atLeast(giver.quantity, 0n)} on record`);
   }
-  if (giver.received_seals.length) compareSeals(a.from_party_id, giver.received_seals, a.seal_numbers, a, notes);
+  compareSeals(a.from_party_id, giver.received_seals, a.seal_numbers, a, notes);
   // Handovers come in any order: the taker may have handed over already what it receives here.
-  if (taker.quantity < 0n && a.seal_numbers.length) compareSeals(a.to_party_id, a.seal_numbers, taker.given_seals, a, notes);
-  giver.quantity -= quantity;
-  taker.quantity += quantity;
+  if (taker.quantity < 0n) compareSeals(a.to_party_id, a.seal_numbers, taker.given_seals, a, notes);
+  giver.quantity = atLeast(giver.quantity - quantity, -MOST_HELD);
+  taker.quantity = added(taker.quantity, quantity);
   giver.given_seals = [...a.seal_numbers];
   taker.received_seals = [...a.seal_numbers];
-  if (a.from_party_id === terms.seller_id) d.sent_quantity = added(d.sent_quantity, quantity);
-  if (a.to_party_id === terms.buyer_id) d.received_quantity = added(d.received_quantity, quantity);
   if (a.to_party_id === terms.seller_id) d.returned_quantity = added(d.returned_quantity, quantity);
+  else if (a.from_party_id === terms.seller_id) d.sent_quantity = added(d.sent_quantity, quantity);
+  if (a.to_party_id === terms.buyer_id) d.received_quantity = added(d.received_quantity, quantity);
   d.custodian_id = custodian(d);
   voidEnds(d);
-  if ([OFFERED, OPEN, IN_TRANSIT, PART_DELIVERED].some((each) => each === d.status)) followFacts(d);
+  if (isFlowing(d)) followFacts(d);
 }
 
 function compareSeals(party: string, received: readonly string[], given: readonly string[], a: p.HandOver, notes: Notes): void {
-  if (sameSet(received, given)) return;
+  if (!received.length || sameSet(received, given)) return;
   const list = (numbers: readonly string[]): string => [...numbers].sort().join(", ");
   notes.add("seal-number-differs", `${party} received ${a.delivery_id} under seals ${list(received)} and hands it over under ${list(given) || "none"}`);
 }

@@ -96,6 +96,7 @@ function recorded(a: { trip_id: string; device_id: string }, key: string, versio
 /** Checks inputs and outputs; returns the deliveries that the transaction declares. */
 export function checkPlaces(name: ActionName, action: object, header: sawtooth.TransactionHeader, version: number): Set<string> {
   const signer = header.signer_public_key;
+  must(header.batcher_public_key === signer, "form", `signed by ${signer}, made for a batch by ${header.batcher_public_key}`);
   const places = (TABLE[name] as (action: object, key: string, signer: string, version: number) => Places)(
     action, at.key(signer), signer, version);
   const declared = places.deliveries ? header.outputs.slice(places.outputs.length) : [];

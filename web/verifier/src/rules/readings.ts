@@ -6,14 +6,16 @@ import type { payload as p, state as s } from "../messages.ts";
 import { same } from "../wire.ts";
 import * as at from "./address.ts";
 import { type Case, create, Notes, signedByDevice, tripOf } from "./case.ts";
-import { chainOf, countSilence, last, MOST_TOLD, step, type Told } from "./chains.ts";
+import { chainOf, countSilence, moment, MOST_TOLD, sortSilences, type Told } from "./chains.ts";
 import { follow } from "./excursions.ts";
 import { mark } from "./marks.ts";
 import { TELLING } from "./form.ts";
 import { tell } from "./telling.ts";
-import { implausible, size } from "./times.ts";
+import { type Clock, implausible, passed, size } from "./times.ts";
 
 const JUMP_MS = 60_000n;
+/** A position less exact counts as none. */
+const KILOMETRE_CM = 100_000;
 
 export function recordReading(c: Case, a: p.RecordReading): void {
   const reading = create<p.RunReading>("payload.RunReading", a as Partial<p.RunReading>);
@@ -29,6 +31,7 @@ function record(c: Case, tripId: string, device: string, first: bigint, before: 
   const trip = tripOf(c, tripId);
   const chain = { ...chainOf(c, trip, device) };
   chain.silences = chain.silences.map((each) => ({ ...each }));
+  const held = chain.silences.length;
   chain.excursions = chain.excursions.map((each) => ({ ...each }));
   chain.breaches = [...chain.breaches];
   const fields = { trip_id: tripId, device_id: device, transaction_id: c.id };
@@ -51,6 +54,7 @@ function record(c: Case, tripId: string, device: string, first: bigint, before: 
     previous = sha256(concat(link, bytes));
     extend(t, reading, previous);
   });
+  sortSilences(trip, chain, held);
   if (changed) c.store.write("Chain", at.chain(tripId, device), chain);
   notes.keep(c, tripId);
 }
@@ -67,8 +71,8 @@ function outside(t: Told, key: s.Key, previous: Uint8Array): boolean {
   if (![start.device_id, ...start.other_device_ids].includes(chain.device_id)) {
     return say("device-not-on-trip", "the trip does not name this device; in no chain");
   }
-  if (sequence < chain.next_sequence) return say("sequence-repeated", `not in the chain, which expects ${chain.next_sequence}`);
   if (chain.seal) return say("after-seal", "not in the chain, which is sealed");
+  if (sequence < chain.next_sequence) return say("sequence-repeated", `not in the chain, which expects ${chain.next_sequence}`);
   if (sequence > chain.next_sequence) notes.add("sequence-gap", `${chain.next_sequence} was expected next`, { sequence });
   else if (!same(previous, chain.head_sha256)) {
     notes.add("chain-broken",
@@ -80,9 +84,11 @@ function outside(t: Told, key: s.Key, previous: Uint8Array): boolean {
 function extend(t: Told, reading: p.RunReading, digest: Uint8Array): void {
   const { c, trip, chain, sequence } = t;
   const clock = reading.clock as p.Clock;
-  const elapsed = step(trip, chain, clock, c.version);
-  clocks(t, clock);
+  const before = moment(trip, chain);
+  const elapsed = before ? passed(before, clock, c.version) : 0n;
+  if (before && (chain.count || c.version)) compareClocks(t, before, clock);
   calibration(t, clock);
+  if (c.version) rebooted(t, before, clock);
   if (c.version) judgeTime(t, (reading.clock as p.Clock).utc_ms, reading.derived);
   if (c.version) countSilence(t, reading, elapsed);
   follow(t, reading, chain.count ? elapsed : 0n);
@@ -98,7 +104,7 @@ function extend(t: Told, reading: p.RunReading, digest: Uint8Array): void {
   chain.next_sequence = sequence + 1n;
   if (c.version) {
     chain.live ||= !reading.derived;
-    if (reading.position) chain.last_position = reading.position;
+    if (reading.position && reading.position.accuracy_cm <= KILOMETRE_CM) chain.last_position = reading.position;
     if (c.block_s) chain.timed += 1n;
   }
 }
@@ -116,42 +122,35 @@ function signs(t: Told, reading: p.RunReading): void {
   if (flags) trip.deliveries.forEach((_, place) => mark(t, place, (d) => { d.tampers += 1; }));
 }
 
-/** Compares a clock with the reading before, or with the start. */
-export function clocks(t: Told, clock: p.Clock, seal = false): void {
+/** Compares a clock with the moment before: whether it went back, or UTC and the counter moved apart. */
+export function compareClocks(t: Told, before: Clock, now: Clock): void {
   const { c, chain, notes, sequence } = t;
   const add = (rule: string, detail: string): void => notes.add(rule, detail, { sequence });
-  const start = t.trip.start as p.StartTrip;
-  const first = !chain.count;
-  if (first && !(c.version && start.device_id === chain.device_id)) {
-    if (c.version && !seal) chain.apart_ms = clock.utc_ms - clock.monotonic_ms;
-    return;
-  }
-  const before = first ? start.clock : last(chain);
-  const beforeUtc = first ? start.started_at_ms : chain.last_utc_ms;
-  if (clock.utc_ms < beforeUtc) add("clock-back", `UTC went back by ${beforeUtc - clock.utc_ms} ms`);
-  const sameBoot = before && same(before.boot_id, clock.boot_id);
-  if (c.version && first) chain.apart_ms = sameBoot && start.clock ? start.clock.utc_ms - start.clock.monotonic_ms : clock.utc_ms - clock.monotonic_ms;
-  if (!before) return;
-  if (!sameBoot) {
-    if (c.version) {
-      add("rebooted", `the device was started ${clock.monotonic_ms} ms before`);
-      chain.reboots += 1;
-      chain.apart_ms = clock.utc_ms - clock.monotonic_ms;
-    }
-    return;
-  }
-  if (clock.monotonic_ms < before.monotonic_ms) add("clock-back", `the counter went back by ${before.monotonic_ms - clock.monotonic_ms} ms`);
-  const [utc, counter] = [clock.utc_ms - before.utc_ms, clock.monotonic_ms - before.monotonic_ms];
-  const apart = clock.utc_ms - clock.monotonic_ms;
-  if (utc < 0n || counter < 0n) {
-    if (c.version) chain.apart_ms = apart;
-  } else if (size(utc - counter) > JUMP_MS) {
+  const [utc, counter] = [now.utc_ms - before.utc_ms, now.monotonic_ms - before.monotonic_ms];
+  const sameBoot = same(before.boot_id, now.boot_id);
+  let steady = sameBoot && utc >= 0n && counter >= 0n;
+  if (utc < 0n) add("clock-back", `UTC went back by ${-utc} ms`);
+  if (sameBoot && counter < 0n) add("clock-back", `the counter went back by ${-counter} ms`);
+  else if (steady && size(utc - counter) > JUMP_MS) {
     add("clock-jump", `UTC moved by ${utc} ms while ${counter} ms passed`);
-    if (c.version) chain.apart_ms = apart;
-  } else if (c.version && size(apart - (chain.apart_ms ?? apart)) > JUMP_MS) {
-    add("clock-jump", `UTC moved ${apart - (chain.apart_ms ?? apart)} ms further than the counter, step by step`);
-    chain.apart_ms = apart;
+    steady = false;
   }
+  if (!c.version) return;
+  const apart = now.utc_ms - now.monotonic_ms;
+  if (steady) {
+    chain.apart_ms ??= before.utc_ms - before.monotonic_ms;
+    if (size(apart - chain.apart_ms) <= JUMP_MS) return;
+    add("clock-jump", `UTC moved ${apart - chain.apart_ms} ms further than the counter, step by step`);
+  }
+  chain.apart_ms = apart;
+}
+
+/** Finds that a device was started again. */
+export function rebooted(t: Told, before: Clock | undefined, now: Clock): void {
+  const { chain, notes, sequence } = t;
+  if (!before?.boot_id.length || same(before.boot_id, now.boot_id)) return;
+  chain.reboots += 1;
+  if (chain.reboots <= MOST_TOLD) notes.add("rebooted", `the device was started ${now.monotonic_ms} ms before`, { sequence });
 }
 
 function calibration(t: Told, clock: p.Clock): void {

@@ -5,11 +5,12 @@ import type { payload as p } from "../messages.ts";
 import { same } from "../wire.ts";
 import * as at from "./address.ts";
 import { type Case, Notes, signedByDevice, tripOf } from "./case.ts";
-import { allowedOf, chainOf, endSilence, holdTo, step, type Told } from "./chains.ts";
+import { chainOf, moment, sealSilences, type Told } from "./chains.ts";
 import { endAll } from "./excursions.ts";
 import { arrived } from "./arrival.ts";
 import { TELLING } from "./form.ts";
-import { clocks, judgeTime } from "./readings.ts";
+import { compareClocks, judgeTime, rebooted } from "./readings.ts";
+import { passed } from "./times.ts";
 import { leftOut } from "./telling.ts";
 import { judgeTrip } from "./tripend.ts";
 
@@ -20,6 +21,7 @@ export function sealTrip(c: Case, a: p.SealTrip): void {
   const start = trip.start as p.StartTrip;
   const done = (): void => notes.keep(c, a.trip_id);
   if (key.revoked) notes.add("key-revoked", `key ${c.header.signer_public_key} was revoked`);
+  if (trip.close) notes.add("after-close", `${trip.close.party_id} had closed the trip`);
   if (key.owner_id !== a.device_id) {
     notes.add("signer-mismatch", `signed by ${key.owner_id}; seals nothing`);
     return done();
@@ -28,7 +30,6 @@ export function sealTrip(c: Case, a: p.SealTrip): void {
     notes.add("device-not-on-trip", "the trip does not name this device; seals nothing");
     return done();
   }
-  if (trip.close) notes.add("after-close", `${trip.close.party_id} had closed the trip`);
   const found = chainOf(c, trip, a.device_id);
   if (found.seal) {
     notes.add("seal-repeated", "the first seal stands");
@@ -53,15 +54,13 @@ export function sealTrip(c: Case, a: p.SealTrip): void {
 function sealed(t: Told, a: p.SealTrip): void {
   const { c, trip, chain } = t;
   const clock = a.clock as p.Clock;
-  const elapsed = step(trip, chain, clock, c.version);
+  const before = moment(trip, chain);
+  const elapsed = before ? passed(before, clock, c.version) : 0n;
   arrived(t);
-  clocks(t, clock, true);
+  if (before) compareClocks(t, before, clock);
+  rebooted(t, before, clock);
   const live = chain.live || !(chain.count || trip.start?.derived_from.length);
   judgeTime(t, clock.utc_ms, !live);
-  if (trip.start?.device_id === chain.device_id) holdTo(chain, [...allowedOf(trip).keys()], [...allowedOf(trip).keys()]);
-  for (const each of chain.silences) {
-    each.silent_ms += elapsed;
-    endSilence(t, each);
-  }
+  sealSilences(t, elapsed);
   if (c.block_s) chain.timed += 1n;
 }

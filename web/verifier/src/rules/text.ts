@@ -22,7 +22,7 @@ export function isText(text: string, most: number): boolean {
 
 const GS1 = /^[!"%&'()*+,\-./0-9:;<=>?A-Z_a-z]{1,20}$/;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const KEY = /^[0-9a-f]{66}$/;
+const KEY = /^0[23][0-9a-f]{64}$/;
 const TRIP_ID = /^[0-9a-f]{32}$/;
 const SEAL_NUMBER = /^[A-Za-z0-9/._-]{1,20}$/;
 

@@ -8,11 +8,13 @@ const TOLERATED_MS = 300_000n;
 
 /** The time from one moment of a device to a later one, in milliseconds. */
 export function passed(from: Clock, to: Clock, version: number): bigint {
-  if (!same(from.boot_id, to.boot_id)) return atLeast(to.utc_ms - from.utc_ms, version ? to.monotonic_ms : 0n);
+  if (!same(from.boot_id, to.boot_id)) return atLeast(to.utc_ms - from.utc_ms, version && from.boot_id.length ? atMost(to.monotonic_ms) : 0n);
   const counted = to.monotonic_ms - from.monotonic_ms;
   return counted >= 0n ? counted : atLeast(to.utc_ms - from.utc_ms, 0n);
 }
 
+const LAST_MS = 253_402_300_799_999n; // the end of the year 9999
+export const atMost = (ms: bigint): bigint => (ms > LAST_MS ? LAST_MS : ms);
 export const atLeast = (value: bigint, least: bigint): bigint => (value < least ? least : value);
 export const size = (value: bigint): bigint => (value < 0n ? -value : value);
 

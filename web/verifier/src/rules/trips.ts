@@ -6,12 +6,12 @@ import * as at from "./address.ts";
 import { type Case, carriersOf, create, Notes, signedByDevice, signedByParty, tripOf } from "./case.ts";
 import { quoted } from "./deliveries.ts";
 import { siteOnTrip } from "./handovers.ts";
-import { copyOf, followFacts, isEnded, statusOf } from "./life.ts";
+import { copyOf, followFacts, isEnded, isFlowing, moved, refresh, statusOf, wholeOf } from "./life.ts";
 import { must } from "./refusal.ts";
 import { handOverTimes } from "./tripend.ts";
 import { implausible } from "./times.ts";
 
-const { OPEN, IN_TRANSIT, PART_DELIVERED } = s.Delivery_Status;
+const { OFFERED, OPEN, IN_TRANSIT, CLOSED, CANCELLED, SETTLED } = s.Delivery_Status;
 const SILENCE_S = 900;
 
 export function startTrip(c: Case, a: p.StartTrip): void {
@@ -21,82 +21,81 @@ export function startTrip(c: Case, a: p.StartTrip): void {
   must(!c.store.read("Trip", at.trip(a.trip_id)), "trip-exists", `trip ${a.trip_id} was started before`);
   const notes = new Notes({ trip_id: a.trip_id, device_id: a.device_id, transaction_id: c.id });
   if (key.revoked) notes.add("key-revoked", `key ${c.header.signer_public_key} was revoked`);
-  const sites = [a.origin_site_id, ...a.via_site_ids, a.destination_site_id];
-  for (const each of sites) {
+  for (const each of new Set([a.origin_site_id, ...a.via_site_ids, a.destination_site_id])) {
     if (!c.store.read("Site", at.site(each))) notes.add("site-unknown", `site ${quoted(each)} is not registered`);
   }
   const trip = create<s.Trip>("state.Trip", { start: a, party_ids: [device.party_id] });
-  const early: p.HandOver[] = [];
-  for (const each of a.delivery_ids) early.push(...takeDelivery(c, a, each, device, key, trip, notes));
   if (c.version) {
-    trip.carrier_id = device.party_id;
     const destination = c.store.read<s.Site>("Site", at.site(a.destination_site_id))?.site;
-    if (destination?.position) {
+    if (destination?.radius_m) {
       const { site_id, position, radius_m } = destination;
       trip.destination = create<p.RegisterSite>("payload.RegisterSite", { site_id, position, radius_m });
     }
-    for (const each of early) {
-      siteOnTrip(a, each, notes);
-      handOverTimes(trip, each, c.store.read<s.Delivery>("Delivery", at.delivery(each.delivery_id))?.terms as p.OpenDelivery);
-    }
-    if (!a.derived_from.length) {
-      trip.begun_at_s = c.block_s;
-      const clock = a.clock ?? { utc_ms: a.started_at_ms };
-      const late = implausible(clock.utc_ms, c.block_s, trip);
-      if (late) notes.add("time-implausible", late);
-    }
+    trip.carrier_id = device.party_id;
+  }
+  for (const each of a.delivery_ids) carry(c, trip, each, device.party_id, key.revoked, notes);
+  trip.party_ids = [...new Set(trip.party_ids)].sort();
+  if (c.version && !a.derived_from.length) {
+    trip.begun_at_s = c.block_s;
+    const late = implausible(a.clock?.utc_ms ?? a.started_at_ms, c.block_s, trip);
+    if (late) notes.add("time-implausible", late);
   }
   c.store.write("Trip", at.trip(a.trip_id), trip);
   notes.keep(c, a.trip_id);
 }
 
-/** Looks at a delivery that the trip names; returns handovers that waited for the trip. */
-function takeDelivery(
-  c: Case, a: p.StartTrip, id: string, device: s.Device, key: s.Key, trip: s.Trip, notes: Notes,
-): p.HandOver[] {
-  const limits = create<s.TripLimits>("state.TripLimits", { delivery_id: id });
-  trip.deliveries.push(limits);
+/** Takes a delivery onto a trip, with its limits as they are now. */
+function carry(c: Case, trip: s.Trip, id: string, party: string, revoked: boolean, notes: Notes): void {
   const found = c.store.read<s.Delivery>("Delivery", at.delivery(id));
-  if (!found) {
-    notes.add("delivery-unknown", `delivery ${id} does not exist`);
-    return [];
-  }
+  if (!found) return notes.add("delivery-unknown", `delivery ${id} does not exist`);
   const d = copyOf(found);
+  const [start, terms] = [trip.start as p.StartTrip, d.terms as p.OpenDelivery];
+  const carriers = carriersOf(terms);
+  trip.party_ids.push(terms.seller_id, ...carriers, terms.buyer_id);
+  const carried = create<s.TripLimits>("state.TripLimits", { delivery_id: terms.delivery_id, limits: terms.limits });
+  if (c.version) {
+    carried.agreed_at_s = d.agreed_at_s;
+    carried.limits = terms.limits.map((each) => ({ ...each, longest_silence_s: each.longest_silence_s || SILENCE_S }));
+  }
+  const joined = d.early.filter((each) => each.trip_id === start.trip_id);
+  d.early = d.early.filter((each) => each.trip_id !== start.trip_id);
+  for (const each of joined) siteOnTrip(start, each, notes);
+  for (const each of joined) handOverTimes(carried, trip.carrier_id, each, terms);
+  const over = c.version > 0 && endedBefore(d, start.started_at_ms);
+  if (!over) trip.deliveries.push(carried); // the trip could not have changed what its parties ended before
+  const counts = !revoked && !over;
+  const keep = (): void => c.store.write("Delivery", at.delivery(id), d);
+  if (!carriers.includes(party)) {
+    notes.add("carrier-mismatch", `${id} is to be carried by ${carriers.join(", ")}, not by ${party}`);
+    if (joined.length) keep();
+    return; // its limits are watched, but a stranger must not change its state
+  }
+  if (over || !(c.version ? underWay(d, joined) : d.status === OPEN)) notes.add("delivery-not-open", `delivery ${id} is ${statusOf(d)}`);
+  else if (!revoked && !c.version) {
+    d.status = IN_TRANSIT;
+    keep();
+  }
+  certificates(d, start.started_at_ms, notes);
+  if (!c.version || !(joined.length || counts)) return;
+  d.carried ||= counts;
+  if (counts) d.trips += 1n;
+  if (isFlowing(d)) followFacts(d);
+  keep();
+}
+
+/** Whether a delivery was not delivered before this trip; what was handed over on it does not count. */
+function underWay(d: s.Delivery, joined: readonly p.HandOver[]): boolean {
+  refresh(d);
+  if (d.status === OFFERED || !joined.length) return isFlowing(d);
   const terms = d.terms as p.OpenDelivery;
-  const carriers = c.version ? carriersOf(terms) : [terms.carrier_id];
-  for (const each of [terms.seller_id, ...carriers, terms.buyer_id]) {
-    if (!trip.party_ids.includes(each)) trip.party_ids.push(each);
-  }
-  trip.party_ids.sort();
-  const ours = carriers.includes(device.party_id);
-  const ended = c.version > 0 && endedBefore(d, a.started_at_ms);
-  if (!ended) limits.limits = terms.limits.map((each) => (c.version ? { ...each, longest_silence_s: each.longest_silence_s || SILENCE_S } : each));
-  if (c.version) limits.agreed_at_s = d.agreed_at_s;
-  const open: number[] = c.version ? [OPEN, IN_TRANSIT, PART_DELIVERED] : [OPEN];
-  if (!ours) {
-    notes.add("carrier-mismatch", `${id} is to be carried by ${terms.carrier_id}, not by ${device.party_id}`);
-  } else if (!open.includes(d.status)) notes.add("delivery-not-open", `delivery ${id} is ${statusOf(d)}`);
-  if (c.version) certificates(d, a.started_at_ms, notes);
-  const early = d.early.filter((each) => each.trip_id === a.trip_id);
-  d.early = d.early.filter((each) => each.trip_id !== a.trip_id);
-  if (ours && !key.revoked) {
-    if (!c.version) {
-      if (d.status === OPEN) d.status = IN_TRANSIT;
-    } else {
-      d.carried = true;
-      d.trips += 1n;
-      if (d.status === OPEN) followFacts(d);
-    }
-  }
-  if (early.length || (ours && !key.revoked)) c.store.write("Delivery", at.delivery(id), d);
-  return early;
+  const here = joined.filter((each) => each.to_party_id === terms.buyer_id).reduce((sum, each) => sum + moved(each, terms), 0n);
+  return d.received_quantity - here < wholeOf(terms);
 }
 
 /** Whether the word that ended a delivery is older than the start. */
-export function endedBefore(d: s.Delivery, startedAtMs: bigint): boolean {
-  if (!isEnded(d)) return false;
-  const word = d.settlement ?? d.cancelling ?? d.closing;
-  return word !== undefined && startedAtMs > word.at_ms;
+function endedBefore(d: s.Delivery, startedAtMs: bigint): boolean {
+  const word = { [CLOSED]: d.closing, [CANCELLED]: d.cancelling, [SETTLED]: d.settlement }[d.status];
+  return isEnded(d) && startedAtMs > (word?.at_ms ?? 0n);
 }
 
 function certificates(d: s.Delivery, startedAtMs: bigint, notes: Notes): void {
@@ -109,7 +108,7 @@ function certificates(d: s.Delivery, startedAtMs: bigint, notes: Notes): void {
 }
 
 export function closeTrip(c: Case, a: p.CloseTrip): void {
-  signedByParty(c, a.party_id, p.KeyDuties_Duty.CUSTODY);
+  signedByParty(c, a.party_id);
   const trip = tripOf(c, a.trip_id);
   must(trip.party_ids.includes(a.party_id), "not-the-party", `trip ${a.trip_id} does not concern ${a.party_id}`);
   must(!trip.close, "trip-closed", `trip ${a.trip_id} was closed before`);
@@ -154,7 +153,7 @@ export function neverMeasured(c: Case, trip: s.Trip, notes: Notes): number[] {
 export const QUANTITIES: Record<number, string> = { 1: "temperature", 2: "humidity", 3: "pressure" };
 
 export function placeHold(c: Case, a: p.PlaceHold): void {
-  signedByParty(c, a.party_id, p.KeyDuties_Duty.EVIDENCE);
+  signedByParty(c, a.party_id);
   const trip = tripOf(c, a.trip_id);
   const party = c.store.read<s.Party>("Party", at.party(a.party_id));
   must(trip.party_ids.includes(a.party_id) || party?.roles.includes(p.Role.AUTHORITY), "not-the-party",
@@ -165,7 +164,7 @@ export function placeHold(c: Case, a: p.PlaceHold): void {
 }
 
 export function releaseHold(c: Case, a: p.ReleaseHold): void {
-  signedByParty(c, a.party_id, p.KeyDuties_Duty.EVIDENCE);
+  signedByParty(c, a.party_id);
   tripOf(c, a.trip_id);
   const address = at.hold(a.trip_id, a.hold_id);
   const hold = c.store.read<s.Hold>("Hold", address);
@@ -177,8 +176,8 @@ export function releaseHold(c: Case, a: p.ReleaseHold): void {
 
 export function recordVideo(c: Case, a: p.RecordVideo): void {
   const key = signedByDevice(c);
-  must(key.owner_id === a.device_id, "unknown-device", `key ${c.header.signer_public_key} is not of device ${a.device_id}`);
   const trip = tripOf(c, a.trip_id);
+  must(key.owner_id === a.device_id, "unknown-device", `key ${c.header.signer_public_key} is not of device ${a.device_id}`);
   const chain = c.store.read<s.Chain>("Chain", at.chain(a.trip_id, a.device_id));
   must(chain?.seal, "not-sealed", `device ${a.device_id} has not sealed the trip`);
   must(a.seal_transaction_id === chain.seal_transaction_id && c.header.dependencies.includes(a.seal_transaction_id),
@@ -188,10 +187,9 @@ export function recordVideo(c: Case, a: p.RecordVideo): void {
   if (key.revoked) notes.add("key-revoked", `key ${c.header.signer_public_key} was revoked`);
   if (trip.close) notes.add("after-close", `${trip.close.party_id} had closed the trip`);
   const name = hex(a.sha256);
-  if (!chain.seal.recordings.some((each) => hex(each.sha256) === name && each.size === a.size)) {
-    notes.add("recording-not-sealed", `the seal does not name ${name} with ${a.size} bytes`);
-  }
   if (chain.recorded_videos.some((each) => hex(each) === name)) notes.add("recording-repeated", `${name} was recorded before`);
-  else c.store.write("Chain", at.chain(a.trip_id, a.device_id), { ...chain, recorded_videos: [...chain.recorded_videos, a.sha256] });
+  else if (!chain.seal.recordings.some((each) => hex(each.sha256) === name && each.size === a.size)) {
+    notes.add("recording-not-sealed", `the seal does not name ${name} with ${a.size} bytes`);
+  } else c.store.write("Chain", at.chain(a.trip_id, a.device_id), { ...chain, recorded_videos: [...chain.recorded_videos, a.sha256] });
   notes.keep(c, a.trip_id);
 }
