@@ -221,10 +221,18 @@ WORKING: Final = {
     "job_id": "ab" * 16,
     "state": "running",
     "progress": {
-        **{"step": 2, "steps": 4, "subject": "trip 7", "doing": "reads batches"},
-        **{"done": 1, "total": 2, "unit": "batches"},
+        "step": 2,
+        "steps": 4,
+        "subject": "trip 7",
+        "doing": "reads batches",
+        "done": 1,
+        "total": 2,
+        "unit": "batches",
     },
-    **{"error": None, "result": None, "size": None, "sha256": None},
+    "error": None,
+    "result": None,
+    "size": None,
+    "sha256": None,
 }
 
 
