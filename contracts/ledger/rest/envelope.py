@@ -26,6 +26,7 @@ ANSWER_BYTES_MAX: Final = 32 << 20
 IDS_MAX: Final = 1_000
 _INT32_MAX: Final = (1 << 31) - 1
 _LAYOUT: Final = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
+_HEADERS: Final = "latin-1"
 _FORWARDED: Final = {
     key: re.compile(rf"(?<={key}=).+?(?=[\s,;]|$)", re.IGNORECASE)
     for key in ("proto", "host", "path")
@@ -144,9 +145,9 @@ def link(request: Request, path: str | None = None, **changes: str | int | None)
     order: list[str] = [key for key in ("head", "start", "limit") if key in values]
     order += sorted(values.keys() - {"head", "start", "limit"})
     pairs = [key if values[key] == "" else f"{key}={values[key]}" for key in order]
-    headers = dict(reversed(request.headers.items()))  # if a name is repeated, the first one counts
+    headers = dict(reversed(request.scope["headers"]))  # if one is repeated, the first one counts
     scheme = _forwarded(headers, "proto") or request.scope["scheme"]
-    host = _forwarded(headers, "host") or headers.get("host", "")
+    host = _forwarded(headers, "host") or headers.get(b"host", b"").decode(_HEADERS)
     query = "?" + "&".join(pairs) if pairs else ""
     return f"{scheme}://{host}{_forwarded(headers, 'path')}{path or request.url.path}{query}"
 
@@ -258,11 +259,11 @@ def one_response(request: Request, data: Json, head: str | None = None) -> JsonR
     return JsonResponse(envelope)
 
 
-def _forwarded(headers: Mapping[str, str], key: str) -> str:
+def _forwarded(headers: Mapping[bytes, bytes], key: str) -> str:
     """Return what a proxy sent for `key` (RFC 7239, or the older X-Forwarded headers)."""
-    forwarded = headers.get("forwarded", "")
+    forwarded = headers.get(b"forwarded", b"").decode(_HEADERS)
     match = _FORWARDED[key].search(forwarded) if forwarded else None
     if match is None:
-        return headers.get(f"x-forwarded-{key}", "")
+        return headers.get(b"x-forwarded-%b" % key.encode(), b"").decode(_HEADERS)
     value = match.group(0)
     return value[1:-1] if value[0] == value[-1] == '"' else value
