@@ -12,6 +12,8 @@ from contracts.errors import RejectedError
 
 _MessageT = TypeVar("_MessageT", bound=Message)
 
+_VARINT_TYPE, _SIZED_TYPE = 0, 2
+
 
 def canonical(message: Message) -> bytes:
     """Return the canonical bytes of `message`."""
@@ -55,3 +57,17 @@ def parse_known(kind: type[_MessageT], wire: bytes) -> _MessageT:
     if message.ByteSize() != size:
         raise RejectedError(f"{len(wire)} bytes hold fields that no {kind.__name__} has")
     return message
+
+
+def tag_of(number: int, *, is_sized: bool) -> bytes:
+    """Return the two bytes before the value of a field whose number is 16..2047.
+
+    They are number and wire type as a varint (protobuf.dev, "Encoding"). No field of ours is of a
+    type with a fixed size.
+
+    Args:
+        number: Of the field.
+        is_sized: Whether the value has its size before it, as texts, bytes, messages and lists.
+    """
+    tag = number << 3 | (_SIZED_TYPE if is_sized else _VARINT_TYPE)
+    return bytes((tag & 0x7F | 0x80, tag >> 7))

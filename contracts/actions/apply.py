@@ -47,7 +47,7 @@ def well_formed(header: TransactionHeader, payload: bytes) -> tuple[Action, Rule
         action = decode(payload)
         version = check_scope(action, header)
         if isinstance(action, OfReadings):  # a reading's rule checks its form while parsing it
-            check_fields(action, version)
+            check_fields(action, version, payload)
         else:
             check_form(action, version)
     except InvalidTransactionError:

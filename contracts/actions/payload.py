@@ -17,7 +17,7 @@ from contracts.actions.fields import all_differ, check_codes, may_have_codes
 from contracts.actions.form import DELIVERIES_MAX
 from contracts.actions.kind import SignedBy
 from contracts.actions.table import KINDS, Action, OfReadings
-from contracts.encoding import canonical, is_canonical, parse
+from contracts.encoding import canonical, is_canonical, parse, tag_of
 from contracts.errors import RejectedError
 from contracts.ids import ID_MAX
 from contracts.keys import SigningKey
@@ -48,7 +48,6 @@ _WITH_CODES: Final = frozenset(kind for kind in KINDS if may_have_codes(kind.DES
 _NUMBERS: Final = 100
 """Version 1.1 brought fields with numbers from here on, 1.2 from twice that, and so on
 (payload.proto)."""
-_VARINT_TYPE, _SIZED_TYPE = 0, 2
 _SIZED: Final = frozenset(
     {FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES, FieldDescriptor.TYPE_MESSAGE}
 )
@@ -138,8 +137,13 @@ def check_form(action: Action, version: RulesVersion) -> None:
             kind.check_1_1(action)
 
 
-def check_fields(action: Action, version: RulesVersion) -> None:
+def check_fields(action: Action, version: RulesVersion, wire: bytes = b"") -> None:
     """Check that an action and its fields exist in a version of the rules.
+
+    Args:
+        action: The action.
+        version: Of the rules.
+        wire: Its canonical payload, if it is at hand.
 
     Raises:
         RejectedError: The action or one of its fields came with a later version.
@@ -148,7 +152,7 @@ def check_fields(action: Action, version: RulesVersion) -> None:
         name = _field(action)
         if _is_late(_NUMBER[name], version):
             late = name
-        elif _may_have_late_field(action, version):
+        elif _may_have_late_field(action, wire or canonical(action), version):
             late = _late_field(action, version)
         else:
             late = ""
@@ -179,18 +183,14 @@ class _Place(NamedTuple):
     may_be_absent: bool
 
 
-def _may_have_late_field(message: Message, version: RulesVersion) -> bool:
+def _may_have_late_field(message: Message, wire: bytes, version: RulesVersion) -> bool:
     """Say whether a field may be set, at any depth, that came after a version.
 
     On the wire each field that is set follows its tag. So a message without such tags has no such
     fields; where one is, it may be part of a value. To look at each field of each reading would
     take ten times as long.
     """
-    tags = _late_tags(message.DESCRIPTOR, version)
-    if not tags:
-        return False
-    wire = canonical(message)
-    return any(tag in wire for tag in tags)
+    return any(tag in wire for tag in _late_tags(message.DESCRIPTOR, version))
 
 
 @cache
@@ -200,21 +200,11 @@ def _late_tags(kind: Descriptor, version: RulesVersion) -> frozenset[bytes]:
     for place in _late_places(kind, version):
         field = kind.fields_by_name[place.name]
         if place.late:
-            tags.add(_tag(field))
+            is_sized = field.is_repeated or field.type in _SIZED
+            tags.add(tag_of(field.number, is_sized=is_sized))
         else:
             tags |= _late_tags(field.message_type, version)
     return frozenset(tags)
-
-
-def _tag(field: FieldDescriptor) -> bytes:
-    """Return the two bytes before the value of a field whose number is 16..2047.
-
-    They are number and wire type as a varint (protobuf.dev, "Encoding"). No field of ours is of a
-    type with a fixed size.
-    """
-    is_sized = field.is_repeated or field.type in _SIZED
-    tag = field.number << 3 | (_SIZED_TYPE if is_sized else _VARINT_TYPE)
-    return bytes((tag & 0x7F | 0x80, tag >> 7))
 
 
 def _late_field(message: Message, version: RulesVersion) -> str:

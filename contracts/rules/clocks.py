@@ -6,7 +6,6 @@ from contracts.proto.state_pb2 import Chain
 from contracts.rules.case import Notes
 from contracts.rules.ids import Rule
 from contracts.rules.passed import Moment
-from contracts.rules.version import RulesVersion
 
 CLOCK_JUMP_MS: Final = 60_000
 """How far UTC may move apart from the monotonic counter within one boot.
@@ -30,7 +29,7 @@ def check_clock(before: Moment, now: Moment, chain: Chain, notes: Notes, sequenc
             Rule.CLOCK_JUMP, f"UTC moved by {went_ms} ms while {passed_ms} ms passed", sequence
         )
         steady = False
-    if notes.case.version >= RulesVersion.V1_1:
+    if notes.case.version:  # since 1.1
         _check_drift(before, now, chain, notes, sequence, steady=steady)
 
 
@@ -39,12 +38,13 @@ def _check_drift(
 ) -> None:
     """Find that UTC and the counter moved apart step by step since both were compared last."""
     apart_ms = now.utc_ms - now.monotonic_ms
-    if steady and not chain.HasField("apart_ms"):
-        chain.apart_ms = before.utc_ms - before.monotonic_ms
-    if steady and abs(apart_ms - chain.apart_ms) > CLOCK_JUMP_MS:
+    known_ms = chain.apart_ms
+    if steady and not known_ms and not chain.HasField("apart_ms"):
+        chain.apart_ms = known_ms = before.utc_ms - before.monotonic_ms
+    if steady and abs(apart_ms - known_ms) > CLOCK_JUMP_MS:
         notes.add(
             Rule.CLOCK_JUMP,
-            f"UTC moved {apart_ms - chain.apart_ms} ms further than the counter, step by step",
+            f"UTC moved {apart_ms - known_ms} ms further than the counter, step by step",
             sequence,
         )
         steady = False

@@ -208,6 +208,8 @@ def test_a_value_with_the_bytes_of_a_later_field_is_allowed() -> None:
     later = RecordReading(remarks=[{}], filmed=[{}], film=[{}]).SerializeToString()
     action = RecordReading(sequence=1, previous_sha256=later)
     check_fields(action, RulesVersion.V1_1)
+    check_fields(action, RulesVersion.V1_1, encode(action))
     action.filmed.add()
-    with pytest.raises(RejectedError, match=r"filmed is not part of version 1\.1"):
-        check_fields(action, RulesVersion.V1_1)
+    for wire in (b"", encode(action)):
+        with pytest.raises(RejectedError, match=r"filmed is not part of version 1\.1"):
+            check_fields(action, RulesVersion.V1_1, wire)
