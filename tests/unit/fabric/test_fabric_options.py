@@ -15,6 +15,7 @@ from storage.bench.commands.ledger import LEDGER
 from storage.bench.ledger.fabric.options import add_options, fabrics
 from storage.bench.ledger.fabric.settings import FabricPlace
 from storage.bench.ledger.fabric.targets import FabricNetwork
+from support.bench.fabric.committing import Ledger
 from support.bench.fabric.members import Member, Organisation, settings_file
 from support.bench.fabric.peer import Peer, Refused, a_network
 from support.bench.stages import setup_on
@@ -99,6 +100,28 @@ def test_a_peer_that_is_away_or_another_is_told(tmp_path: Path, network: tuple[P
     named = settings_file(tmp_path / "name", target, ours, member, tls_name="peer1.example.com")
     with pytest.raises(RejectedError, match=r"for peer1\.example\.com, got"):
         FabricNetwork.found("lab", named)
+
+
+def test_a_client_s_certificate_is_shown_to_a_peer_that_demands_one(tmp_path: Path) -> None:
+    peer = Peer(ORGANISATION, Ledger(ORGANISATION, 10, 0.05, ("etcdraft", 3)))
+    peer.demands_clients = True
+    shown = {"tls_certificate": "member.crt", "tls_key": "member.key"}
+    with peer.serving() as target:
+        path = settings_file(tmp_path, target, ORGANISATION, MEMBER, **shown)
+        assert FabricNetwork.found("lab", path).ordering.nodes == 3
+        path = settings_file(tmp_path, target, ORGANISATION, MEMBER)
+        words = r"Socket closed; does the peer demand tls_certificate and tls_key\?"
+        with pytest.raises(UnavailableError, match=words):
+            FabricNetwork.found("lab", path)
+    path = settings_file(tmp_path, target, ORGANISATION, MEMBER, tls_key="member.key")
+    with pytest.raises(RejectedError, match="tls_key: expected tls_key and tls_certificate, got o"):
+        FabricPlace.read(path)
+    (tmp_path / "other.key").write_bytes(ORGANISATION.member("other").key_pem)
+    for key in ("other.key", "ca.crt"):
+        others = {**shown, "tls_key": key}
+        path = settings_file(tmp_path, target, ORGANISATION, MEMBER, **others)
+        with pytest.raises(RejectedError, match="tls_key: expected the key of tls_certificate"):
+            FabricPlace.read(path)
 
 
 def test_a_peer_that_does_not_take_our_transactions_is_told(

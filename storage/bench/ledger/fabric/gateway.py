@@ -35,6 +35,8 @@ _OPTIONS: Final = (
 )
 _UNBELIEVED: Final = ("handshake failed", "verification check failed")
 """In gRPC's words for a certificate that is not believed."""
+_CLOSED: Final = ("socket closed", "unwrap failed")
+"""In gRPC's words for a server that ended the connection, as one does that wants a certificate."""
 _NO_CHANNEL: Final = "failed to get config for channel"
 """A peer's words for a channel that it is not in (UNAVAILABLE). Source: Fabric 3.1.5,
 internal/pkg/gateway/registry.go."""
@@ -90,7 +92,7 @@ class Gateway:
         """
         name = place.tls_name
         options = [*_OPTIONS, *([("grpc.ssl_target_name_override", name)] if name else [])]
-        credentials = grpc.ssl_channel_credentials(place.tls_ca)
+        credentials = grpc.ssl_channel_credentials(place.tls_ca, *(place.tls_client or ()))
         made = cls(place, grpc.aio.secure_channel(place.target, credentials, options=options))
         try:
             async with asyncio.timeout(OPEN_S):
@@ -184,7 +186,11 @@ class Gateway:
                 f"for {named}, got another: {words}"
             )
         if code in _AWAY and _NO_CHANNEL not in words:
-            return UnavailableError(f"{self.place.target}: {name}: {words}")
+            hint = ""
+            closed = any(each in words.lower() for each in _CLOSED)
+            if closed and self.place.tls_client is None:
+                hint = "; does the peer demand tls_certificate and tls_key?"
+            return UnavailableError(f"{self.place.target}: {name}: {words}{hint}")
         return RejectedError(words)
 
 

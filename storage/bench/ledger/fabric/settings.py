@@ -12,7 +12,7 @@ from contracts.errors import RejectedError
 from storage.bench.ledger.fabric.identity import FabricIdentity
 
 NEEDED: Final = ("url", "channel", "chaincode", "msp_id", "certificate", "key", "tls_ca")
-_OPTIONAL: Final = ("tls_name",)
+_OPTIONAL: Final = ("tls_name", "tls_certificate", "tls_key")
 _FILE_BYTES: Final = 1 << 20
 """Of each file, at most."""
 
@@ -28,6 +28,7 @@ class FabricPlace:
         identity: Signs what the peer is asked.
         tls_ca: Certificates of the authorities that the peer's TLS certificate must come from, PEM.
         tls_name: Name that this certificate must have; None for the host's.
+        tls_client: Private key and certificate of this client for TLS, PEM; None without.
     """
 
     target: str
@@ -36,6 +37,7 @@ class FabricPlace:
     identity: FabricIdentity
     tls_ca: bytes
     tls_name: str | None
+    tls_client: tuple[bytes, bytes] | None
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -61,6 +63,7 @@ class FabricPlace:
             identity,
             settings.authorities(),
             name,
+            settings.client(),
         )
 
 
@@ -132,6 +135,26 @@ class _Settings:
             return _octets(path)
         except OSError as error:
             raise RejectedError(f"{self.about(name)}: {error}") from error
+
+    def client(self) -> tuple[bytes, bytes] | None:
+        """Return key and certificate of the settings `tls_key` and `tls_certificate`, or None."""
+        names = ("tls_key", "tls_certificate")
+        given = [name for name in names if name in self.table]
+        if not given:
+            return None
+        if len(given) < len(names):
+            raise RejectedError(f"{self.about(given[0])}: expected {' and '.join(names)}, got one")
+        key, certificate = (self.file(name) for name in names)
+        key_path, path = (self.path.parent / self.text(name) for name in names)
+        try:
+            # Without this an encrypted key would be asked for on the terminal.
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(path, key_path, "")
+        except (ssl.SSLError, ValueError) as error:
+            raise RejectedError(
+                f"{self.about('tls_key')}: expected the key of tls_certificate in PEM without a "
+                f"password: {error}"
+            ) from error
+        return key, certificate
 
     def authorities(self) -> bytes:
         """Return the certificates of the setting `tls_ca`."""

@@ -53,6 +53,8 @@ class Peer:
     def __init__(self, organisation: Organisation, ledger: Ledger) -> None:
         self.organisation = organisation
         self.ledger = ledger
+        self.demands_clients = False
+        """Whether a client needs a TLS certificate of the organisation."""
         self.asked: list[str] = []
         self.answers: dict[str, Callable[[bytes], bytes]] = {
             "Endorse": self.endorse,
@@ -211,8 +213,9 @@ class Peer:
         server.add_generic_rpc_handlers(
             (grpc.method_handlers_generic_handler("gateway.Gateway", handlers),)
         )
-        peer = self.organisation.peer
-        tls = grpc.ssl_server_credentials([(peer.key_pem, peer.pem)])
+        peer, ours = self.organisation.peer, self.organisation.pem
+        demands = (ours, True) if self.demands_clients else (None, False)
+        tls = grpc.ssl_server_credentials([(peer.key_pem, peer.pem)], *demands)
         port = server.add_secure_port("127.0.0.1:0", tls)
         self.ledger.start()
         server.start()
