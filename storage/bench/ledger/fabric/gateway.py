@@ -37,6 +37,9 @@ _UNBELIEVED: Final = ("handshake failed", "verification check failed")
 """In gRPC's words for a certificate that is not believed."""
 _CLOSED: Final = ("socket closed", "unwrap failed")
 """In gRPC's words for a server that ended the connection, as one does that wants a certificate."""
+_BUSY: Final = "exceeding concurrency limit"
+"""A peer's words, with the status UNKNOWN, for requests that it takes later. Source: Fabric 3.1.5,
+internal/peer/node/grpc_limiters.go."""
 _NO_CHANNEL: Final = "failed to get config for channel"
 """A peer's words for a channel that it is not in (UNAVAILABLE). Source: Fabric 3.1.5,
 internal/pkg/gateway/registry.go."""
@@ -177,7 +180,7 @@ class Gateway:
 
     def _told(self, name: str, error: grpc.aio.AioRpcError) -> Exception:
         code, words = error.code(), _words(error)
-        if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
+        if _BUSY in words:
             return TooBusyError(words)
         if any(each in words.lower() for each in _UNBELIEVED):
             named = self.place.tls_name or "its host's name"
