@@ -120,6 +120,12 @@ class Gateway:
                     if self._channel.get_state() is grpc.ChannelConnectivity.READY:
                         return  # connected after all, and the peer wants a proposal
                     raise
+                except UnavailableError as error:
+                    closed = any(each in str(error).lower() for each in _CLOSED)
+                    if not closed or self.place.tls_client is not None:
+                        raise
+                    hint = "does the peer demand tls_certificate and tls_key?"
+                    raise UnavailableError(f"{error}; {hint}") from error
             await self._channel.wait_for_state_change(state)
 
     async def close(self) -> None:
@@ -189,11 +195,7 @@ class Gateway:
                 f"for {named}, got another: {words}"
             )
         if code in _AWAY and _NO_CHANNEL not in words:
-            hint = ""
-            closed = any(each in words.lower() for each in _CLOSED)
-            if closed and self.place.tls_client is None:
-                hint = "; does the peer demand tls_certificate and tls_key?"
-            return UnavailableError(f"{self.place.target}: {name}: {words}{hint}")
+            return UnavailableError(f"{self.place.target}: {name}: {words}")
         return RejectedError(words)
 
 
