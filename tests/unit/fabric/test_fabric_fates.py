@@ -47,9 +47,25 @@ def place(network: tuple[Peer, Path]) -> FabricPlace:
     return FabricPlace.read(network[1])
 
 
-BUSY = "too many requests for /gateway.Gateway, exceeding concurrency limit (500)"
-"""A peer's words. Source: Fabric 3.1.5, internal/peer/node/grpc_limiters.go."""
 NUMBERS = iter(range(10_000))
+FULL = (
+    grpc.StatusCode.UNKNOWN,
+    "too many requests for /gateway.Gateway, exceeding concurrency limit (500)",
+)
+"""As Fabric's peers say it since 2.4. Source: internal/peer/node/grpc_limiters.go."""
+ELSEWHERE = (
+    grpc.StatusCode.ABORTED,
+    "failed to endorse transaction, see attached details for more info",
+    "rpc error: desc = too many requests for /protos.Endorser, exceeding concurrency limit (2500)",
+)
+"""Another peer is full, which the Gateway asks."""
+LEADERLESS = grpc.StatusCode.UNAVAILABLE, "no orderers could successfully process transaction"
+"""While Raft elects a leader, for example. Source: internal/pkg/gateway/submit.go."""
+QUORUMLESS = (
+    grpc.StatusCode.UNAVAILABLE,
+    "insufficient number of orderers could successfully process transaction to satisfy quorum",
+)
+"""The same with BFT."""
 
 
 def call(place: FabricPlace, *words: str | bytes) -> tuple[str, bytes]:
@@ -172,11 +188,11 @@ def test_a_peer_that_stays_busy_ends_the_load(
     network: tuple[Peer, Path], peer: Peer, place: FabricPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def busy(_: bytes) -> bytes:
-        raise Refused(grpc.StatusCode.UNKNOWN, BUSY)
+        raise Refused(*FULL)
 
     monkeypatch.setattr(gateways, "BUSY_S", 0.0)
     peer.answers["Endorse"] = busy
-    with pytest.raises(UnavailableError, match=r"too many requests for .*, for 0 s"):
+    with pytest.raises(UnavailableError, match=r"too many requests .* \(500\), for 0 s"):
         fates(network[1], [call(place, "nothing")])
 
 
@@ -275,15 +291,18 @@ def _raise_s(signed: pb.SignedProposal) -> None:
 def test_a_busy_peer_is_asked_again_and_the_answers_are_counted(
     network: tuple[Peer, Path], peer: Peer, place: FabricPlace
 ) -> None:
-    left = {"Endorse": 2, "Submit": 1, "CommitStatus": 1}
+    left: dict[str, list[tuple[grpc.StatusCode, str] | tuple[grpc.StatusCode, str, str]]] = {
+        "Endorse": [FULL, ELSEWHERE],
+        "Submit": [FULL, LEADERLESS, QUORUMLESS],
+        "CommitStatus": [FULL],
+    }
 
     def busy(name: str) -> None:
         usual = peer.answers[name]
 
         def answer(request: bytes) -> bytes:
             if left[name]:
-                left[name] -= 1
-                raise Refused(grpc.StatusCode.UNKNOWN, BUSY)
+                raise Refused(*left[name].pop())
             return usual(request)
 
         peer.answers[name] = answer
@@ -303,5 +322,5 @@ def test_a_busy_peer_is_asked_again_and_the_answers_are_counted(
         finally:
             driver.close()
 
-    assert asyncio.run(run()) == 3
+    assert asyncio.run(run()) == 5
     assert not any(left.values())

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def parsed(*words: str) -> argparse.Namespace:
 def test_a_setting_that_is_wrong_is_one_clear_error(tmp_path: Path) -> None:
     others: list[tuple[dict[str, str | None], str]] = [
         ({"url": None}, "url: expected a value, got none"),
-        ({"url": " "}, "url: expected words, got ' '"),
+        ({"url": " "}, "url: expected words, got none"),
         ({"url": "grpcs://h:1"}, "url: expected HOST:PORT of a peer's Gateway, got 'grpcs://h:1'"),
         ({"url": "peer0"}, "url: expected HOST:PORT of a peer's Gateway, got 'peer0'"),
         ({"url": "peer0:0"}, "url: expected HOST:PORT"),
@@ -55,6 +56,8 @@ def test_a_setting_that_is_wrong_is_one_clear_error(tmp_path: Path) -> None:
         ({"key": "ca.crt"}, "key: expected a private key in PEM without a password, got none"),
         ({"channel": None}, "channel: expected a value, got none"),
         ({"msp": "Org1MSP"}, "expected only url, channel, .*, got 'msp'"),
+        ({"key": "-----BEGIN PRIVATE KEY----- MIG"}, "key: expected the path of a file, got other"),
+        ({"certificate": "a\tb"}, "certificate: expected the path of a file, got other text"),
     ]
     for change, words in others:
         path = settings_file(tmp_path, NOBODY, ORGANISATION, MEMBER, **change)
@@ -62,6 +65,16 @@ def test_a_setting_that_is_wrong_is_one_clear_error(tmp_path: Path) -> None:
             FabricPlace.read(path)
         assert f"--fabric {path}: " in str(told.value)
         assert "PRIVATE KEY" not in str(told.value)
+    given = settings_file(tmp_path, NOBODY, ORGANISATION, MEMBER).read_text()
+    for secret, got in (
+        (f"'''{MEMBER.key_pem.decode()}'''", "the path of a file, got other text"),
+        (r'"SECRET\u0000"', "the path of a file, got other text"),
+        ("['SECRET']", "words, got a value of type list"),
+    ):
+        path.write_text(given.replace("'member.key'", secret))
+        with pytest.raises(RejectedError) as told:
+            FabricPlace.read(path)
+        assert str(told.value) == f"--fabric {path}: key: expected {got}"
     path.write_text("url = ")
     with pytest.raises(RejectedError, match="expected a settings file with url, channel"):
         FabricPlace.read(path)
@@ -94,12 +107,37 @@ def test_a_peer_that_is_away_or_another_is_told(tmp_path: Path, network: tuple[P
     with pytest.raises(UnavailableError, match=r"127\.0\.0\.1:1: .*[Cc]onnection refused"):
         FabricNetwork.found("lab", away)
     stranger = settings_file(tmp_path / "ca", target, ORGANISATION, member)
-    words = "expected a TLS certificate of the authorities in tls_ca, for peer0.example.com, got"
+    words = (
+        "expected TLS with a certificate of the authorities in tls_ca, for peer0.example.com, got"
+    )
     with pytest.raises(RejectedError, match=words):
         FabricNetwork.found("lab", stranger)
     named = settings_file(tmp_path / "name", target, ours, member, tls_name="peer1.example.com")
     with pytest.raises(RejectedError, match=r"for peer1\.example\.com, got"):
         FabricNetwork.found("lab", named)
+    plain = grpc.server(ThreadPoolExecutor(1))
+    at = f"127.0.0.1:{plain.add_insecure_port('127.0.0.1:0')}"
+    plain.start()
+    try:
+        with pytest.raises(RejectedError, match=r"expected TLS with .*WRONG_VERSION_NUMBER"):
+            FabricNetwork.found("lab", settings_file(tmp_path / "plain", at, ours, member))
+    finally:
+        plain.stop(None).wait()
+
+
+def test_what_fails_behind_the_peer_is_not_taken_for_its_own_certificate(
+    network: tuple[Peer, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The peer itself asks other peers by TLS, and tells how that went."""
+    said = "rpc error: desc = transport: authentication handshake failed: x509: unknown authority"
+
+    def refuse(_: bytes) -> bytes:
+        raise Refused(grpc.StatusCode.UNAVAILABLE, "failed to evaluate transaction", said)
+
+    peer, settings = network
+    monkeypatch.setitem(peer.answers, "Evaluate", refuse)
+    with pytest.raises(UnavailableError, match=r"Evaluate: failed to evaluate .*handshake failed"):
+        FabricNetwork.found("lab", settings)
 
 
 def test_a_client_s_certificate_is_shown_to_a_peer_that_demands_one(tmp_path: Path) -> None:
@@ -193,7 +231,7 @@ def test_a_network_says_what_it_guarantees(
     assert found.described["consensus"] == ordering[0]
     assert found.described["transactions_per_block"] == 10
     assert found.described["block_timeout"] == "50ms"
-    assert str(MEMBER.key_pem) not in str(found)
+    assert " private=" not in repr(found.place)
 
 
 def test_an_option_that_makes_no_sense_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -95,7 +95,7 @@ class FabricDriver:
                 break
             if name not in found and name not in self._found and name not in self._followed:
                 self._followed[name] = asyncio.create_task(self._follow(name))
-        if not found and not self._found:
+        if not found and not self._found and self._error is None:
             self._news.clear()
             try:
                 async with asyncio.timeout(LOOK_S):

@@ -33,13 +33,20 @@ _OPTIONS: Final = (
     ("grpc.max_receive_message_length", 100 << 20),  # as a peer's own, for whole blocks
     ("grpc.enable_http_proxy", 0),  # the server that is named is asked, and no other one
 )
+_UNCONNECTED: Final = "failed to connect to all addresses"
+"""Begins gRPC's own words, which no peer says, for a connection that is not made."""
 _UNBELIEVED: Final = ("handshake failed", "verification check failed")
-"""In gRPC's words for a certificate that is not believed."""
+"""In these words, if the server speaks no TLS or its certificate is not believed."""
 _CLOSED: Final = ("socket closed", "unwrap failed")
 """In gRPC's words for a server that ended the connection, as one does that wants a certificate."""
-_BUSY: Final = "exceeding concurrency limit"
-"""A peer's words, with the status UNKNOWN, for requests that it takes later. Source: Fabric 3.1.5,
-internal/peer/node/grpc_limiters.go."""
+_BUSY: Final = (
+    "exceeding concurrency limit",
+    "no orderers could successfully process transaction",
+    "insufficient number of orderers could successfully process transaction",
+)
+"""In the words of a peer that takes a request later: it has too many, or the ordering nodes have no
+leader or are full. No code tells it: the first one is UNKNOWN. Source: Fabric 2.4 to 3.1,
+internal/peer/node/grpc_limiters.go and internal/pkg/gateway/submit.go."""
 _NO_CHANNEL: Final = "failed to get config for channel"
 """A peer's words for a channel that it is not in (UNAVAILABLE). Source: Fabric 3.1.5,
 internal/pkg/gateway/registry.go."""
@@ -48,7 +55,7 @@ _AWAY: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
 class TooBusyError(Exception):
-    """The peer takes no more requests now. Source: core.yaml, `peer.limits.concurrency`."""
+    """The peer, or the ordering nodes behind it, take nothing now."""
 
 
 async def patiently(ask: Callable[[], Awaitable[_T]]) -> tuple[_T, int]:
@@ -186,13 +193,13 @@ class Gateway:
 
     def _told(self, name: str, error: grpc.aio.AioRpcError) -> Exception:
         code, words = error.code(), _words(error)
-        if _BUSY in words:
-            return TooBusyError(words)
-        if any(each in words.lower() for each in _UNBELIEVED):
+        if any(each in words for each in _BUSY):
+            return TooBusyError(f"{self.place.target}: {name}: {words}")
+        if words.startswith(_UNCONNECTED) and any(each in words.lower() for each in _UNBELIEVED):
             named = self.place.tls_name or "its host's name"
             return RejectedError(
-                f"{self.place.target}: expected a TLS certificate of the authorities in tls_ca, "
-                f"for {named}, got another: {words}"
+                f"{self.place.target}: expected TLS with a certificate of the authorities in "
+                f"tls_ca, for {named}, got: {words}"
             )
         if code in _AWAY and _NO_CHANNEL not in words:
             return UnavailableError(f"{self.place.target}: {name}: {words}")

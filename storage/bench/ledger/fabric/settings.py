@@ -13,6 +13,7 @@ from storage.bench.ledger.fabric.identity import FabricIdentity
 
 NEEDED: Final = ("url", "channel", "chaincode", "msp_id", "certificate", "key", "tls_ca")
 _OPTIONAL: Final = ("tls_name", "tls_certificate", "tls_key")
+_PEM: Final = "-----BEGIN"
 _FILE_BYTES: Final = 1 << 20
 """Of each file, at most."""
 
@@ -111,7 +112,8 @@ class _Settings:
         """Return a setting."""
         value = self.table[name]
         if not isinstance(value, str) or not value.strip():
-            raise RejectedError(f"{self.about(name)}: expected words, got {value!r}")
+            got = "none" if isinstance(value, str) else f"a value of type {type(value).__name__}"
+            raise RejectedError(f"{self.about(name)}: expected words, got {got}")
         return value.strip()
 
     def address(self) -> str:
@@ -130,9 +132,11 @@ class _Settings:
 
     def file(self, name: str) -> bytes:
         """Return what the file of a setting holds."""
-        path = self.path.parent / self.text(name)
+        text = self.text(name)
+        if _PEM in text or not text.isprintable():  # a private key, perhaps: it is not told
+            raise RejectedError(f"{self.about(name)}: expected the path of a file, got other text")
         try:
-            return _octets(path)
+            return _octets(self.path.parent / text)
         except OSError as error:
             raise RejectedError(f"{self.about(name)}: {error}") from error
 
