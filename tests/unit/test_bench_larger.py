@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import UnavailableError
 from contracts.ledger.execution.executor import Execution, TransactionContext, execute
 from contracts.ledger.execution.verify import verify_batch
 from contracts.proto.sawtooth_pb2 import TransactionHeader
@@ -30,8 +31,9 @@ from storage.bench.ledger.modes import Choices
 from storage.bench.ledger.papers import FILL_AT_ONCE, PaperLoad
 from storage.bench.ledger.timeline import Timeline
 from storage.bench.report.memories import sentences
-from storage.bench.run.flags import Flag
+from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.part import Prepared, Setup
+from storage.bench.run.plan import Place
 from storage.bench.run.volumetarget import VolumeTarget, volume_targets
 from support.bench.stages import flags, parsed, setup_on, values
 
@@ -114,7 +116,7 @@ def half(*, rate: float, response_s: float, read: int) -> Half:
     """Return the half of 100 batches of 10."""
     flat = [Fate(str(n), 0, 0.0, 0.0, 0.1, n * 10 / rate, "") for n in range(1, 101)]
     slow = [Fate(str(n), 0, n, n, n, n + response_s, "") for n in range(100)]
-    return Half(Timeline(flat, 10), Timeline(slow, 10, scheduled=True), [], read, 90 * MB)
+    return Half(Timeline(flat, 10), Timeline(slow, 10, scheduled=True), [], [], read, 90 * MB)
 
 
 ROOMY = half(rate=500, response_s=0.01, read=0)
@@ -175,9 +177,25 @@ def test_a_comparison_of_something_else_is_flagged(
     assert flag in raised["committed-rate-ratio"]
 
 
-def test_a_disk_without_room_is_named(tmp_path: Path, volume: VolumeTarget) -> None:
+def test_a_half_that_is_behind_its_schedule_has_a_rate_all_the_same(
+    tmp_path: Path, volume: VolumeTarget
+) -> None:
+    tight = replace(TIGHT, late=[Raised(Flag.BEHIND_SCHEDULE, "expected 10/s, got 5/s")])
+    outcome = LargeState(volume, choices(tmp_path)).compared(ROOMY, tight, 140 * MB, 460 * MB)
+    late = {name for name, raised in flags(outcome).items() if Flag.BEHIND_SCHEDULE in raised}
+    assert late == {
+        *(f"limited-response-{each}" for each in ("p50", "p95", "max")),
+        *(f"response-{each}-ratio" for each in ("p50", "p95")),
+    }
+
+
+def test_a_disk_or_a_memory_without_room_is_named(tmp_path: Path, volume: VolumeTarget) -> None:
     huge = replace(LARGER, records=1 << 40)
-    assert "GiB free, got" in LargeState(volume, choices(tmp_path), huge).why_not()
+    state = LargeState(volume, choices(tmp_path), huge)
+    assert "GiB free, got" in state.why_not()
+    with pytest.raises(UnavailableError, match="memory to spare, got"):
+        state.execute(Place(tmp_path, 1))
+    assert not state.directory.exists()
 
 
 def planned(setup: Setup, *names: str) -> Prepared:
