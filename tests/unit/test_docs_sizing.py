@@ -8,13 +8,14 @@ from support.project.sizing import (
     measured_bytes,
     measured_growth,
     measured_index,
+    pages_table,
     table,
 )
 
 
 def test_the_table_follows_from_the_assumptions() -> None:
     text = PAGE.read_text("utf-8")
-    for row in (*table(), *index_table(), *cold_table()):
+    for row in (*table(), *index_table(), *pages_table(), *cold_table()):
         assert row in text, f"expected: {row}"
 
 
@@ -26,5 +27,5 @@ def test_the_bytes_are_the_measured_ones() -> None:
 
 def test_the_index_is_the_measured_one() -> None:
     measured = {**measured_index(), **measured_growth()}
-    assert len(measured) == 6
+    assert len(measured) == 8
     assert {name: assumed()[name] for name in measured} == measured

@@ -15,9 +15,10 @@ PAGE: Final = ROOT / "docs" / "sizing.md"
 _PERFORMANCE: Final = ROOT / "docs" / "performance.md"
 _COST: Final = ROOT / "storage" / "bench" / "cost" / "default.toml"
 _GROWN: Final = re.compile(
-    r"^\| (?:in )?(runs|alone) \| [\d,]+ \| [\d.]+ \| ([\d.]+) \|", re.MULTILINE
+    r"^\| (?:in )?(runs|alone) \| [\d,]+ \| [\d.]+ \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|",
+    re.MULTILINE,
 )
-"""A row of what `make bench-index` measured: its kind, and CPU."""
+"""A row of what `make bench-index` measured: its kind, CPU, and pages read."""
 NETWORKS: Final = ((1, 1), (10, 1), (30, 3), (100, 3), (1000, 10))
 """Trucks and sites."""
 INDEXED: Final = (100_000_000, 1_000_000_000)
@@ -47,14 +48,15 @@ def measured_index() -> dict[str, float]:
 
 
 def measured_growth() -> dict[str, float]:
-    """Return how much more a reading takes in the largest index than in the first.
+    """Return how much more CPU a reading takes in the largest index, and the pages it reads there.
 
-    By the names of the assumptions, microseconds of CPU.
+    By the names of the assumptions: microseconds more than in the first index, and pages.
     """
-    taken: dict[str, list[float]] = {}
-    for kind, us in _GROWN.findall(_PERFORMANCE.read_text("utf-8")):
-        taken.setdefault(kind, []).append(float(us))
-    return {f"growth_{kind}_us": round(us[-1] - us[0], 1) for kind, us in taken.items()}
+    taken: dict[str, list[tuple[float, float]]] = {}
+    for kind, us, pages in _GROWN.findall(_PERFORMANCE.read_text("utf-8")):
+        taken.setdefault(kind, []).append((float(us), float(pages)))
+    grown = {f"growth_{kind}_us": round(at[-1][0] - at[0][0], 1) for kind, at in taken.items()}
+    return grown | {f"pages_{kind}": at[-1][1] for kind, at in taken.items()}
 
 
 def index_table() -> Iterator[str]:
@@ -67,6 +69,17 @@ def index_table() -> Iterator[str]:
             f"{readings * (given[f'index_{each}_us'] + given[f'growth_{each}_us']) / 3.6e9:,.1f}"
             for each in ("runs", "alone")
         ]
+        yield f"| {' | '.join(cells)} |"
+
+
+def pages_table() -> Iterator[str]:
+    """Yield the rows of the table of pages read from a disk, for want of a page cache."""
+    given = assumed()
+    for readings in INDEXED:
+        cells = [f"{readings / 1e6:,.0f} million"]
+        for each in ("runs", "alone"):
+            pages = readings * given[f"pages_{each}"]
+            cells += [f"{pages / 1e6:,.1f}", f"{pages * given['page_us'] / 3.6e9:,.1f}"]
         yield f"| {' | '.join(cells)} |"
 
 
@@ -116,4 +129,4 @@ def table() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write("\n".join([*table(), *index_table(), *cold_table()]) + "\n")
+    sys.stdout.write("\n".join([*table(), *index_table(), *pages_table(), *cold_table()]) + "\n")
