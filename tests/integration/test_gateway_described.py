@@ -29,7 +29,6 @@ NO_TOKEN: Final = (
     "/v1/session/ways",
 )
 NEVER_GOOD: Final = {
-    "GET /v1/fsma204.xlsx",
     "GET /v1/recordings/{recording_id}/clip",
     "GET /v1/session/issuer",
     "POST /v1/enrolment",
@@ -42,8 +41,7 @@ NEVER_GOOD: Final = {
     "PATCH /v1/uploads/{recording}",
     "DELETE /v1/uploads/{recording}",
 }
-"""These need a state that the scene has not, or one of two sets of parameters; other tests have
-their good answers."""
+"""These need a state that the scene has not; other tests have their good answers."""
 
 
 @pytest.fixture(scope="module")
