@@ -56,7 +56,7 @@ class Spreadsheet:
             RejectedError: It is too much for one file.
         """
         sides = [self._records.lots.trace(lot, way, REACHED_MAX) for way in Direction]
-        if any(side.cut_at or side.deliveries_cut or side.trips_cut for side in sides):
+        if any(side.is_cut for side in sides):
             raise RejectedError("the lot reaches too much for one file: ask by from and to")
         made = {r.entry.terms.transformation_id: r for side in sides for r in side.transformations}
         self._add_made(made.values())
@@ -76,8 +76,9 @@ class Spreadsheet:
         if len(trips) > REACHED_MAX:
             raise RejectedError(f"more than {REACHED_MAX} trips: ask for a shorter time")
         names = dict.fromkeys(name for _, trip in trips for name in trip.start.delivery_ids)
+        steps = len(names) + 1
         for step, name in enumerate(names):
-            self._watch.begin(f"delivery {name}", step, len(names))
+            self._watch.begin(f"delivery {name}", step, steps)
             try:
                 entry = self._records.deliveries.get(name).entry
             except NotOnLedgerError:
@@ -85,6 +86,7 @@ class Spreadsheet:
             self._add_delivery(entry, span)
         after = 0
         while listed := self._records.lots.transformations(after, REACHED_MAX):
+            self._watch.begin("transformations", len(names), steps)
             found = [r for _, r in listed if _within(r.entry.terms.at_ms, span)]
             self._add_made(found)
             after = listed[-1][0]

@@ -88,6 +88,11 @@ class TraceRecord:
     deliveries_cut: bool
     trips_cut: bool
 
+    @property
+    def is_cut(self) -> bool:
+        """Say whether anything was left out at a limit."""
+        return bool(self.cut_at) or self.deliveries_cut or self.trips_cut
+
 
 class Lots:
     """Answers questions about lots."""

@@ -201,7 +201,7 @@ def _side(sheet: Sheet, title: str, trace: TraceRecord, nothing: str) -> None:
     ]
     sheet.table(("Time, UTC", "By", "From", "Into"), (0.19, 0.21, 0.3, 0.3), made)
     beyond_list = max(len(others), len(trace.transformations)) > SHOWN_MAX
-    if beyond_list or trace.cut_at or trace.deliveries_cut or trace.trips_cut:
+    if beyond_list or trace.is_cut:
         words = f"There is more: these lists have the first {SHOWN_MAX}; the lot's page goes on."
         sheet.paragraph(words)
 

@@ -16,7 +16,7 @@ from gateway.exports.epcis.goods import (
 )
 from gateway.exports.epcis.journeys import Journey, journey_events
 from gateway.records.entries import TransformationRecord
-from gateway.records.lots import TraceRecord
+from gateway.records.lots import TRACE_DELIVERIES_MAX, TraceRecord
 from gateway.records.pages import Listed
 from gateway.records.records import Records
 from gateway.records.registry import NotOnLedgerError
@@ -101,10 +101,11 @@ class EventGathering:
         trips, traced = self._reach.trips, self._reach.traced
         sides = [self._records.lots.trace(lot, way, traced) for way in Direction]
         trip_ids = _trips_of(sides)
-        if len(trip_ids) > trips or any(each.cut_at for each in sides):
+        if len(trip_ids) > trips or any(each.is_cut for each in sides):
             raise RejectedError(
-                f"lot {lot.lot!r} reaches {len(trip_ids)} trips and expected are at most "
-                f"{trips}, over at most {traced} transformations: ask for its trips"
+                f"lot {lot.lot!r}: expected at most {trips} trips, and each way {traced} "
+                f"transformations and {TRACE_DELIVERIES_MAX} deliveries, got more (at least "
+                f"{len(trip_ids)} trips): ask for its trips"
             )
         made = {
             each.entry.terms.transformation_id: each
