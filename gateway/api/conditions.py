@@ -6,7 +6,27 @@ Source: RFC 9110, 8.8.3, 13.1.2 and 13.1.5.
 import re
 from typing import Final
 
+from pydantic import BaseModel, Field
+
+from gateway.api.problems import Answers
+
+KNOWN: Final[Answers] = {304: {"description": "the client has it, says If-None-Match"}}
 _TAG: Final = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+
+
+class Conditions(BaseModel):
+    """What a client asks of content, in headers."""
+
+    range: str | None = Field(None, description="one range of bytes")
+    if_none_match: str | None = Field(None, description="ETags that the client has: 304 for these")
+    if_range: str | None = Field(
+        None, description="the ETag that the range is of; with another one, all bytes are sent"
+    )
+
+
+def lasting(etag: str) -> dict[str, str]:
+    """Return the headers of content that its ETag names for good; 304 repeats them."""
+    return {"ETag": etag, "Cache-Control": "private, no-transform"}
 
 
 def is_known(if_none_match: str | None, etag: str) -> bool:

@@ -10,6 +10,7 @@ from fastapi.responses import Response, StreamingResponse
 from gateway.access import Caller
 from gateway.api.accesses import TakingPart
 from gateway.api.jobs import STARTED, TAKEN, BackgroundPart
+from gateway.api.preference import VARIES
 from gateway.api.problems import ABSENT
 from gateway.jobs.job import JobKind
 from gateway.jobs.jobs import Work
@@ -81,6 +82,7 @@ class Leaving:
         note()
         headers = {
             "Content-Disposition": f'attachment; filename="{export.file_name}"',
+            **VARIES,
             **(export.headers or {}),
         }
         if isinstance(made, bytes):

@@ -16,11 +16,11 @@ from contracts.runtime.files import disk_errors
 from contracts.text import quoted
 from gateway.access import Caller
 from gateway.api.accesses import TakingPart
-from gateway.api.conditions import is_same
+from gateway.api.conditions import KNOWN, Conditions, is_known, is_same, lasting
 from gateway.api.models import Page
 from gateway.api.paging import Paging, page_of
 from gateway.api.parts import JobsPart
-from gateway.api.preference import Preferred
+from gateway.api.preference import VARIES, Preferred
 from gateway.api.problems import ABSENT, BINARY, Answers, NotFoundError, errors, problem
 from gateway.api.ranges import UnsatisfiableError, parse_range
 from gateway.api.security import may_read
@@ -168,7 +168,7 @@ class Background:
             content = _whole(self._jobs, found, found.made)
             self._jobs.cancel(self._caller, job_id)
             return Response(content, headers=applied, media_type=found.made.media_type)
-        headers = {"Location": f"{router.prefix}/{job_id}", **_AGAIN_S, **applied}
+        headers = {"Location": f"{router.prefix}/{job_id}", **VARIES, **_AGAIN_S, **applied}
         shown = _view(self._jobs, found).model_dump(mode="json")
         return JSONResponse(shown, HTTPStatus.ACCEPTED, headers)
 
@@ -177,16 +177,12 @@ BackgroundPart = Annotated[Background, Depends()]
 
 
 @router.get(
-    "/{job_id}/result", response_class=Response, responses=errors(404, 409, 416, 500) | _RESULT
+    "/{job_id}/result",
+    response_class=Response,
+    responses=errors(404, 409, 416, 500) | KNOWN | _RESULT,
 )
 def job_result(
-    taking: TakingPart,
-    jobs: JobsPart,
-    job_id: str,
-    range_: Annotated[str | None, Header(alias="range", description="one range of bytes")] = None,
-    if_range: Annotated[
-        str | None, Header(description="the ETag that the range is of, else all bytes are sent")
-    ] = None,
+    taking: TakingPart, jobs: JobsPart, job_id: str, asked: Annotated[Conditions, Header()]
 ) -> Response:
     """Return what came of a job that is done: a verdict as JSON, an evidence file, or an export.
 
@@ -198,25 +194,27 @@ def job_result(
         because = f": {found.error}" if found.error else ""
         raise HTTPException(HTTPStatus.CONFLICT, f"job {job_id} is {found.state}{because}")
     made, etag = found.made, f'"{found.made.sha256.hex()}"'
-    taking.note(TAKEN[found.kind], *found.subjects)
     if made.media_type == JSON_TYPE:
+        taking.note(TAKEN[found.kind], *found.subjects)
         return Response(_whole(jobs, found, made), media_type=JSON_TYPE)
+    if is_known(asked.if_none_match, etag):
+        return Response(None, HTTPStatus.NOT_MODIFIED, lasting(etag))
     try:
-        start, stop = parse_range(range_ if is_same(if_range, etag) else None, made.size)
+        start, stop = parse_range(asked.range if is_same(asked.if_range, etag) else None, made.size)
     except UnsatisfiableError as error:
         whole = {"Content-Range": f"bytes */{made.size}"}
         return problem(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, str(error), headers=whole)
     headers = {
+        **lasting(etag),
         "Accept-Ranges": "bytes",
-        "Cache-Control": "private, no-transform",
         "Content-Disposition": f'attachment; filename="{made.file_name}"',
         "Content-Length": str(stop - start),
-        "ETag": etag,
     }
     status = HTTPStatus.OK
     if (start, stop) != (0, made.size):
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{made.size}"
         status = HTTPStatus.PARTIAL_CONTENT
+    taking.note(TAKEN[found.kind], *found.subjects)
     path = jobs.path(job_id)
     with disk_errors("read", path):
         file = path.open("rb")

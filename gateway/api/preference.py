@@ -11,6 +11,8 @@ from fastapi import Depends, Header
 
 WAIT_MAX_S: Final = 5
 """Seconds that a client may wait for an answer before a job takes its place."""
+VARIES: Final = {"Vary": "Prefer"}
+"""In each answer to GET that would be another one by this preference (RFC 7240, 2)."""
 _WAIT: Final = re.compile(r"wait\s*=\s*\"?([0-9]{1,9})\"?")
 
 
@@ -32,8 +34,8 @@ async def _preference(
         list[str] | None,
         Header(
             description="`respond-async` asks for a job in place of the answer: 202, with the "
-            "job's address. With `respond-async, wait=3` the answer itself comes if it takes no "
-            f"longer than 3 s; {WAIT_MAX_S} at most"
+            "job's address. With `respond-async, wait=3` a verification itself comes if it takes "
+            f"no longer than 3 s; {WAIT_MAX_S} at most. A file never does"
         ),
     ] = None,
 ) -> Preference:

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from contracts.errors import RejectedError, WaysealError
 from contracts.ids import parse_recording_id
@@ -18,7 +18,7 @@ from contracts.records.clock import rfc3339
 from gateway.access import Caller
 from gateway.api import models, views
 from gateway.api.accesses import note_access
-from gateway.api.conditions import is_known, is_same
+from gateway.api.conditions import KNOWN, Conditions, is_known, is_same, lasting
 from gateway.api.deletions import Deletion, deletion_view
 from gateway.api.paging import Order, Ordered, Paging, page_of
 from gateway.api.parts import AccessLogPart, DeletionsPart, HoldsPart, RecordsPart, StorePart
@@ -37,7 +37,6 @@ _VIDEO: Final = re.compile(r"video/[A-Za-z0-9.+-]{1,64}")
 _MEDIA: Final = {each: {"schema": BINARY} for each in ("video/*", "application/octet-stream")}
 _UNKNOWN_MEDIA: Final = "application/octet-stream"
 _CONTENT: Final = "/{recording_id}/content"
-_KNOWN: Final[Answers] = {304: {"description": "the client has it, says If-None-Match"}}
 _BYTES: Final[Answers] = {
     200: {"description": "the whole video", "content": _MEDIA},
     206: {
@@ -56,16 +55,6 @@ _LEAVES: Final[Answers] = {
     },
 }
 OTHER_TRIPS_MAX: Final = 100
-
-
-class Conditions(BaseModel):
-    """What a client asks of a video, in headers."""
-
-    range: str | None = Field(None, description="one range of bytes")
-    if_none_match: str | None = Field(None, description="ETags that the client has: 304 for these")
-    if_range: str | None = Field(
-        None, description="the ETag that the range is of; with another one, all bytes are sent"
-    )
 
 
 class RecordingAnywhere(models.Recording):
@@ -146,13 +135,13 @@ def recording(
     _CONTENT,
     response_class=Response,
     operation_id="head_recording_content",
-    responses=errors(404, 410) | _KNOWN,
+    responses=errors(404, 410) | KNOWN,
 )
 @router.get(
     _CONTENT,
     response_class=Response,
     operation_id="get_recording_content",
-    responses=errors(404, 410, 416, 500) | _KNOWN | _BYTES,
+    responses=errors(404, 410, 416, 500) | KNOWN | _BYTES,
 )
 def content(
     request: Request,
@@ -172,7 +161,7 @@ def content(
     digest = digest_of_bytes(records, store, deletions, recording_id)
     etag = f'"{digest.sha256.hex()}"'
     if is_known(asked.if_none_match, etag):
-        return Response(None, HTTPStatus.NOT_MODIFIED, _lasting(etag))
+        return Response(None, HTTPStatus.NOT_MODIFIED, lasting(etag))
     if request.method == "HEAD":
         return Response(None, HTTPStatus.OK, _headers(digest, 0, digest.size))
     range_ = asked.range if is_same(asked.if_range, etag) else None
@@ -197,7 +186,7 @@ def content(
 @router.get(
     "/{recording_id}/leaves",
     response_class=Response,
-    responses=errors(404, 410, 416) | _KNOWN | _LEAVES,
+    responses=errors(404, 410, 416) | KNOWN | _LEAVES,
 )
 def leaves(
     records: RecordsPart,
@@ -217,7 +206,7 @@ def leaves(
         raise absent(deletions, digest.sha256)
     hashes, etag = b"".join(stored.leaves), f'"{digest.tree_root.hex()}"'
     if is_known(asked.if_none_match, etag):
-        return Response(None, HTTPStatus.NOT_MODIFIED, _lasting(etag))
+        return Response(None, HTTPStatus.NOT_MODIFIED, lasting(etag))
     range_ = asked.range if is_same(asked.if_range, etag) else None
     try:
         start, stop = parse_range(range_, len(hashes)) if hashes else (0, 0)
@@ -225,7 +214,7 @@ def leaves(
         whole = {"Content-Range": f"bytes */{len(hashes)}"}
         status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
         return problem(status, str(error), headers=whole)
-    headers = {"Accept-Ranges": "bytes", **_lasting(etag)}
+    headers = {"Accept-Ranges": "bytes", **lasting(etag)}
     partial_content = (start, stop) != (0, len(hashes))
     if partial_content:
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{len(hashes)}"
@@ -289,13 +278,8 @@ def _headers(
         "Content-Length": str(stop - start),
         "Content-Type": media_type if _VIDEO.fullmatch(media_type) else _UNKNOWN_MEDIA,
         "X-Content-Type-Options": "nosniff",
-        **_lasting(f'"{digest.sha256.hex()}"'),
+        **lasting(f'"{digest.sha256.hex()}"'),
     }
     if partial_content:
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{digest.size}"
     return headers
-
-
-def _lasting(etag: str) -> dict[str, str]:
-    """Return the headers that 304 repeats."""
-    return {"ETag": etag, "Cache-Control": "private, no-transform"}

@@ -2,12 +2,10 @@
 
 import hashlib
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final
 
 import pytest
 from fastapi import HTTPException
@@ -20,13 +18,7 @@ from gateway.grants import parse_grants
 from gateway.jobs import jobs as limits
 from gateway.jobs.job import JobKind, JobState, KeptJob
 from gateway.jobs.jobs import Jobs, TooManyJobsError, Work
-from gateway.jobs.progress import Following
-from gateway.records.evidence import Audit
-from gateway.records.judged import Judged, Turns
-from gateway.records.watch import UNWATCHED, StoppedError, Unit, Watch
-
-if TYPE_CHECKING:
-    from contracts.evidence.verify import Verdict
+from gateway.records.watch import Unit, Watch
 
 ANNA: Final = Caller("anna", Role.AUDITOR)
 BEN: Final = Caller("ben", Role.AUDITOR)
@@ -369,40 +361,3 @@ def test_a_job_that_is_refused_is_no_access(
     assert refused.value.status_code == 429
     assert (first.count, second.count) == (1, 0)
     house.jobs.close()
-
-
-class Looks(Audit):
-    """Judges no trip; counts how often it is asked to."""
-
-    def __init__(self) -> None:
-        self._turns = Turns()
-        self.kept: Judged | None = None
-        self.count = 0
-
-    def judged(self, trip_id: str) -> Judged | None:
-        del trip_id
-        return self.kept
-
-    def judge(self, trip_id: str, watch: Watch = UNWATCHED) -> Judged:
-        del trip_id, watch
-        self.count += 1
-        time.sleep(0.05)  # so that the others come meanwhile
-        self.kept = Judged(cast("Verdict", None), self.count)
-        return self.kept
-
-
-def test_several_first_looks_at_a_trip_judge_it_once() -> None:
-    looks = Looks()
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(looks.judged_once, ["trip-1"] * 4))
-    assert looks.count == 1
-    assert found == [looks.kept] * 4
-
-
-def test_who_waits_for_another_look_stops_when_told_to() -> None:
-    turns, watch = Turns(), Following()
-    with turns.take("trip-1", watch):
-        watch.cancel()
-        with pytest.raises(StoppedError):  # noqa: SIM117 - the second one never enters
-            with turns.take("trip-1", watch):
-                raise AssertionError

@@ -119,10 +119,10 @@ def goods_site(directory: Path) -> Iterator[Scene]:
         yield scene
 
 
-def reader(scene: Scene, *grants: str) -> httpx.Client:
+def reader(scene: Scene, *grants: str, name: str = "reader") -> httpx.Client:
     """Return a client whose token has grants."""
     tokens = Tokens(load_settings(scene.site.appliance.settings_file).tokens_file)
-    token = tokens.add("reader", Role.AUDITOR, grants=parse_grants(grants))
+    token = tokens.add(name, Role.AUDITOR, grants=parse_grants(grants))
     client = httpx.Client(
         base_url=scene.site.appliance.rest,
         headers={"Authorization": f"Bearer {token}"},
