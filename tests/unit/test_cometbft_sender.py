@@ -1,11 +1,13 @@
 """What a client hears of a batch whose family has no processor at this validator."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contracts.ledger.blocks.compression import MAGIC
 from contracts.ledger.cometbft.rpc import Rpc
 from contracts.ledger.cometbft.sender import Sender, _again
 from contracts.ledger.engine import waiting as waiting_module
@@ -14,7 +16,8 @@ from contracts.ledger.engine.submissions import Submission
 from contracts.ledger.execution.families import BUILT_IN
 from contracts.ledger.execution.verify import verify_batch
 from contracts.proto.abci_pb2 import RequestCheckTx
-from contracts.sawtooth.batches import Status
+from contracts.sawtooth.batches import Status, build_batch
+from contracts.sawtooth.settings import CARRIED, propose
 from support.ledgers.heights import FOUNDER, VALIDATOR, Heights, first_batches, heights
 from support.ledgers.intkey_node import FAMILIES, INTKEY
 from support.ledgers.nodes import intkey_batch
@@ -82,3 +85,28 @@ def test_what_an_orphan_displaces_is_reported(
         assert outcome.decided == []
         sender._park(_again(orphan), outcome)  # noqa: SLF001
         assert outcome.decided == [first.id]
+
+
+@pytest.mark.parametrize("value", [None, "zstd", "lz4"])
+def test_batches_are_compressed_once_the_ledger_says_so(tmp_path: Path, value: str | None) -> None:
+    """A validator of an earlier version would refuse them."""
+    batch = intkey_batch(FOUNDER, 1, 20)
+    words = [build_batch(FOUNDER, [propose(FOUNDER, CARRIED, value)])] if value else []
+    with heights(tmp_path / "data") as ledger:
+        ledger.begin(first_batches(), POWERS)
+        mempool = Mempool(ledger)
+        sender = Sender(ledger.application, mempool, lambda _: None)
+        sender.start()
+        try:
+            for each in (*words, batch):
+                sender.submit(Submission([verify_batch(each)], 10))
+                wait_until(partial(was_sent, mempool, each.header_signature))
+                ledger.decide(mempool.taken[-1:])
+        finally:
+            sender.stop()
+    assert mempool.taken[-1].startswith(MAGIC) is (value == "zstd")
+
+
+def was_sent(mempool: Mempool, batch_id: str) -> bool:
+    known = mempool._ledger.application.batches  # noqa: SLF001 - of this test
+    return any(known.get(tx).id == batch_id for tx in mempool.taken)

@@ -25,7 +25,7 @@ from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft.abci import Method
 from contracts.ledger.cometbft.admission import Admission
-from contracts.ledger.cometbft.batches import CarriedBatches
+from contracts.ledger.cometbft.batches import CarriedBatches, are_compressed
 from contracts.ledger.cometbft.decisions import Code, Decision, Result, code_of
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.founding import (
@@ -44,7 +44,7 @@ from contracts.ledger.engine.governed import Governed
 from contracts.ledger.execution import blocktimes
 from contracts.ledger.execution.executor import InvalidTransaction
 from contracts.ledger.execution.families import Families
-from contracts.ledger.execution.obeyed import Obeyed
+from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
 from contracts.ledger.execution.verify import VerifiedBatch
 from contracts.ledger.state.merkle import Update
 from contracts.ledger.state.store import NoRoomError
@@ -115,7 +115,9 @@ class Application:
         joined: Callable[[], None] | None = None,
     ) -> None:
         self._chain = chain
-        self._governed = Governed(chain)
+        self._governed = Governed(chain, obeyed_after, Obeyed())
+        self.compressing = Governed(chain, are_compressed, before=False)
+        """Whether the network carries batches compressed; for the sender's thread."""
         self._joined = joined
         self._signer = signer
         self._families = families

@@ -2,7 +2,8 @@
 
 A batch of 100 readings has 108 kB, a quarter of it as a Zstandard frame. CometBFT passes each
 transaction on to all others, up to three times, in packets of one kilobyte, and writes it twice; so
-its CPU goes by bytes. A batch that is not compressed is as good.
+its CPU goes by bytes. A batch that is not compressed is as good; while the network's setting does
+not say that all validators know compressed ones, none is sent.
 """
 
 import threading
@@ -16,9 +17,11 @@ from contracts.ledger.blocks.compression import MAGIC, compressed, expanded
 from contracts.ledger.cometbft.home import MEMPOOL_BATCHES
 from contracts.ledger.cometbft.proposals import Carried
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX
+from contracts.ledger.execution.settings import Readable, get_setting
 from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.counts import check_transactions_of
+from contracts.sawtooth.settings import CARRIED, ZSTD
 
 REMEMBERED_BATCHES: Final = MEMPOOL_BATCHES
 REMEMBERED_BYTES: Final = 128 << 20
@@ -86,8 +89,13 @@ class CarriedBatches:
                     self._bytes -= known.size
 
 
+def are_compressed(state: Readable) -> bool:
+    """Say whether the network carries batches compressed, because all validators know such ones."""
+    return get_setting(state, CARRIED) == ZSTD
+
+
 def carried(batch: Batch) -> bytes:
-    """Return a batch as the engine carries it."""
+    """Return a batch as a network carries it that compresses."""
     wire = canonical(batch)
     frame = compressed(wire)
     return frame if len(frame) < len(wire) <= EXPANSION_MAX * len(frame) else wire

@@ -46,7 +46,7 @@ from contracts.ledger.cometbft.snapshots.wish import read_wish, state_sync
 from contracts.ledger.engine.genesis import ALGORITHM, ALGORITHM_VERSION, own_genesis
 from contracts.ledger.execution.families import Families
 from contracts.runtime.files import disk_errors, make_directory
-from contracts.sawtooth.settings import CHAIN_ID
+from contracts.sawtooth.settings import CARRIED, CHAIN_ID, ZSTD
 from contracts.succession import Predecessor
 from contracts.validators import SETTING, encode, powers_of
 
@@ -283,6 +283,7 @@ def _settings(cards: Sequence[Card], chain_id: str) -> Mapping[str, str]:
         ALGORITHM: "CometBFT",
         ALGORITHM_VERSION: "0.38",
         CHAIN_ID: chain_id,
+        CARRIED: ZSTD,
         SETTING: encode(powers_of(powers)),
     }
 

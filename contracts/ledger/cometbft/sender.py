@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from contracts.encoding import canonical
 from contracts.errors import UnavailableError
 from contracts.ledger.cometbft.application import Application
 from contracts.ledger.cometbft.batches import carried
@@ -23,6 +24,7 @@ from contracts.ledger.engine.submissions import Submission
 from contracts.ledger.engine.waiting import Orphans, Parked
 from contracts.ledger.execution.executor import MESSAGE_CHARS_MAX, InvalidTransaction
 from contracts.ledger.execution.verify import VerifiedBatch
+from contracts.ledger.state.reader import NotKeptError
 from contracts.sawtooth.batches import Family
 
 _LOG = logging.getLogger(__name__)
@@ -190,7 +192,8 @@ class Sender:
 
     def _send(self, items: Sequence[_Item]) -> None:
         try:
-            answers = self._rpc.broadcast([self._tx(item) for item in items])
+            compress = self._compresses()
+            answers = self._rpc.broadcast([self._tx(item, compress=compress) for item in items])
         except UnavailableError as error:
             if self.trouble is None:
                 _LOG.error("%s", error)
@@ -210,10 +213,17 @@ class Sender:
             self._take_back(full)
             self._stopping.wait(FULL_S)
 
-    def _tx(self, item: _Item) -> bytes:
+    def _compresses(self) -> bool:
+        try:
+            return self._application.compressing.now()
+        except NotKeptError:  # newer blocks came meanwhile; a batch as it is is as good
+            return False
+
+    def _tx(self, item: _Item, *, compress: bool) -> bytes:
         """Return a batch as the engine carries it, made once: the event loop has no time for it."""
         if not item.tx:
-            item.tx = carried(item.batch.batch)
+            batch = item.batch.batch
+            item.tx = carried(batch) if compress else canonical(batch)
             self._application.batches.add(item.tx, item.batch)
         return item.tx
 

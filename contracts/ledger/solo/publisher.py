@@ -26,6 +26,7 @@ from contracts.ledger.engine.statuses import Outcome
 from contracts.ledger.engine.submissions import Submission
 from contracts.ledger.execution.families import Families
 from contracts.ledger.execution.jobs import NoProcessors, Processors
+from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
 from contracts.ledger.solo.scheduler import Scheduler
 from contracts.ledger.solo.times import Times
 from contracts.ledger.state.store import NoRoomError
@@ -90,7 +91,7 @@ class Publisher:
         self._failed = failed
         self._interval_s = interval_s
         self._times = Times(signer, now)
-        self._governed = Governed(chain)
+        self._governed = Governed(chain, obeyed_after, Obeyed())
         self._due_s = 0.0
         self._queue: deque[Submission] = deque()
         self._taken: deque[tuple[VerifiedBatch, int]] = deque()
