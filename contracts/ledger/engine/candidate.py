@@ -204,11 +204,9 @@ class Candidate:
 
         It is committed, or one of its transactions is, or a dependency is not or is its own.
         """
-        if self._has_batch(batch.id):
-            return Refusal.COMMITTED
         names = {transaction.header_signature for transaction in batch.batch.transactions}
-        if any(self._has_transaction(name) for name in names):
-            return Refusal.STUCK
+        if any(self._has_transaction(name) for name in names):  # as all of a committed batch are
+            return Refusal.COMMITTED if self._has_batch(batch.id) else Refusal.STUCK
         orphan: Orphan | None = None
         for transaction, header in zip(batch.batch.transactions, batch.headers, strict=True):
             for dependency in header.dependencies:
