@@ -36,9 +36,11 @@ class Attention:
         """Take the next reading, `passed` milliseconds after the moment `last`."""
         if last is None or reading.boot_id != last.boot_id:
             self._check_boot(last, reading, reading.sequence)
-        if self._implausible or not self._earliest_ms <= reading.utc_ms <= self._latest_ms:
-            self._check_time(reading, reading.sequence, derived=reading.record.derived)
-        if not self._live and not reading.record.derived:
+        derived = reading.record.derived
+        is_outside = not (derived or self._earliest_ms <= reading.utc_ms <= self._latest_ms)
+        if is_outside or self._implausible:
+            self._check_time(reading, reading.sequence, derived=derived)
+        if not (derived or self._live):
             self._live = True
         self._listener.follow(reading, passed)
         self._followed += 1
