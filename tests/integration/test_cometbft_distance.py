@@ -17,7 +17,7 @@ from support.machine.waiting import wait_until
 pytestmark = [pytest.mark.integration, pytest.mark.long]
 
 FOUNDER: Final = Signer.from_hex("11" * 32)
-BATCHES: Final = 5
+BATCHES: Final = 3
 
 
 @pytest.mark.parametrize("one_way_ms", [50, 1_000])

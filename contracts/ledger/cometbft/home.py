@@ -61,8 +61,8 @@ class Pace:
         commit_s: Pause, seconds, after a height.
     """
 
-    propose_s: float = 2.0
-    vote_s: float = 0.5
+    propose_s: float = 1.0
+    vote_s: float = 0.25
     commit_s: float = 0.0
 
 
