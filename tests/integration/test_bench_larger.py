@@ -1,10 +1,12 @@
 """A state larger than memory: a real node in a control group whose limit it feels."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from contracts.errors import UnavailableError
 from storage.bench.ledger.larger import LARGER, LargeState
 from storage.bench.ledger.memory import why_unlimited
 from storage.bench.ledger.modes import Choices
@@ -31,9 +33,21 @@ CHOICES = Choices(
 )
 
 
-def test_a_node_with_little_memory_reads_from_the_disk(tmp_path: Path) -> None:
+@pytest.fixture(autouse=True)
+def limits() -> None:
     if why := why_unlimited():
         pytest.skip(why)
+
+
+def test_a_node_that_the_kernel_ends_for_want_of_memory_is_named(tmp_path: Path) -> None:
+    (tmp_path / "v").mkdir()
+    with volume_targets([("v", tmp_path / "v")]) as (volume,):
+        state = LargeState(volume, CHOICES, replace(SMALL, records=1, flat_out=1))
+        with pytest.raises(UnavailableError, match=r"the kernel ended the node: .* 20,000,000 "):
+            state.half(Place(tmp_path, 1), 0, 20_000_000, nullcontext)
+
+
+def test_a_node_with_little_memory_reads_from_the_disk(tmp_path: Path) -> None:
     (tmp_path / "v").mkdir()
     said: list[str] = []
     with volume_targets([("v", tmp_path / "v")]) as (volume,):

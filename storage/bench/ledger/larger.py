@@ -162,10 +162,10 @@ class LargeState:
         self._fill(place.says)
         size = sum(file.stat().st_size for file in self._databases())
         place.says(f"{self.workload.name}: with memory to spare")
-        roomy = self._half(place, 0, None, nullcontext)
+        roomy = self.half(place, 0, None, nullcontext)
         limit = roomy.own_bytes + KERNEL_BYTES + round(self.share * self.state_bytes)
         place.says(f"{self.workload.name}: with {limit / 1e6:.0f} MB")
-        return self.compared(roomy, self._half(place, 1, limit, place.counted), limit, size)
+        return self.compared(roomy, self.half(place, 1, limit, place.counted), limit, size)
 
     def compared(self, roomy: Half, tight: Half, limit: int, files: int) -> Outcome:
         """Return the figures of two halves.
@@ -219,13 +219,24 @@ class LargeState:
             self.remove()  # or half a state would be taken for a filled one
             raise
 
-    def _half(
+    def half(
         self,
         place: Place,
         number: int,
         limit: int | None,
         counted: Callable[[], AbstractContextManager[None]],
     ) -> Half:
+        """Run the load once.
+
+        Args:
+            place: Of the execution.
+            number: Of the half; each signs other transactions.
+            limit: Memory for the node and its page cache, bytes; None for no limit.
+            counted: See `Place.counted`.
+
+        Raises:
+            UnavailableError: The kernel ended the node for want of memory, or it failed otherwise.
+        """
         rate_per_s = self.choices.rate_per_s
         flat = self.workload.batches(self.workload.flat_out * self.choices.scale)
         paced = self.workload.batches(rate_per_s * self.choices.open_s)
@@ -243,7 +254,7 @@ class LargeState:
                     )
             except WaysealError as error:
                 if oom_kills(group):
-                    why = f"the kernel ended the node, which {limit:,} bytes do not suffice"
+                    why = f"the kernel ended the node: it needs more memory than {limit:,} bytes"
                     raise UnavailableError(why) from error
                 raise
 
