@@ -22,7 +22,7 @@ def _expanded(frame: bytes, most: int, what: str) -> bytes:
 
 
 if __name__ == "__main__":
-    batches.expanded = _expanded
+    batches.expanded = _expanded  # type: ignore[attr-defined]  # its own import of it
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     known = {family: rules for family, rules in BUILT_IN.items() if family != LATER}
     sys.exit(run(parse_options(sys.argv[1:]), known))
