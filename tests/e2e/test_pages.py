@@ -184,7 +184,8 @@ def test_the_board_says_why_a_truck_must_stay(board: Visit) -> None:
 def test_an_auditor_is_told_what_the_board_does_not_show(browser: Browser, scene: Scene) -> None:
     with visit(browser, scene.base) as seen:
         seen.sign_in(scene.auditor)
-        expect(seen.page.get_by_text("Your role may not see the trucks")).to_be_visible()
+        expect(seen.page.get_by_text("Operators see the trucks here")).to_be_visible()
+        assert seen.said == []
 
 
 def test_a_board_without_news_says_so(board: Visit) -> None:

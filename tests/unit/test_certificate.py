@@ -85,7 +85,7 @@ def test_it_says_what_happened_in_plain_words(whole: bytes) -> None:
         "Dock of Graz to Dock of Wien",
         "Genuine and complete, with 1 excursion, 1 tamper event and 1 finding",
         "Temperature reached 9.141 °C",
-        "outside 2 to 8 °C for 1 min 20 s; delivery delivery-1, device truck-1",
+        "outside 2 to 8 °C for 1 min 20 s from 47.0707° N, 15.4395° E on; delivery",
         "Sign of tampering: enclosure open",
         "Clock jump by 3 s",
         "L42 (GTIN 00012345678905)",

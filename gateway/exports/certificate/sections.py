@@ -10,8 +10,10 @@ from gateway.exports.certificate.facts import SHOWN_MAX, TripFacts
 from gateway.exports.certificate.outline import CREDIT, Box, Mark, Point, draw_map
 from gateway.exports.certificate.sheet import MARGIN, SOFT, WIDE, Sheet
 from gateway.exports.certificate.wording import (
+    E7,
     SYMBOLS,
     counted,
+    degrees,
     lasting,
     limit_words,
     when,
@@ -21,7 +23,6 @@ from gateway.exports.certificate.wording import (
 )
 from gateway.records.buckets import Bucket, Summary
 
-_E7: Final = 10_000_000
 _MAP: Final = 170.0
 _CHART: Final = 78.0
 _QUANTITIES: Final = (
@@ -40,7 +41,7 @@ def route(sheet: Sheet, facts: TripFacts) -> None:
         sheet.paragraph("No reading of this trip has a position, so there is no route to draw.")
         return
     marks = [
-        Mark((each.position.longitude_e7 / _E7, each.position.latitude_e7 / _E7), is_tamper)
+        Mark((each.position.longitude_e7 / E7, each.position.latitude_e7 / E7), is_tamper)
         for is_tamper, entries in (
             (False, [each.entry for each in facts.breaches]),
             (True, [each.entry for each in facts.tampers]),
@@ -50,19 +51,13 @@ def route(sheet: Sheet, facts: TripFacts) -> None:
     ]
     sheet.room(_MAP + 20)
     box = Box(MARGIN, sheet.y - _MAP, WIDE, _MAP)
-    ends = f"from {_degrees(known[0])} to {_degrees(known[-1])}"
+    ends = f"from {degrees(known[0])} to {degrees(known[-1])}"
     alt = f"Map of the route {ends}, with {counted(len(marks), 'mark')} of what happened"
     with sheet.element("Figure", alt) as canvas:
         draw_map(canvas, box, _whole(facts.measured.buckets), marks)
     sheet.y -= _MAP + 2
     words = f"Began at the ring, ended at the dot; {ends}. ■ excursion, ◆ tampering. {CREDIT}"
     sheet.paragraph(words, 7, colour=SOFT)
-
-
-def _degrees(point: Point) -> str:
-    longitude, latitude = point
-    north, east = "NS"[latitude < 0], "EW"[longitude < 0]
-    return f"{abs(latitude):.4f}° {north}, {abs(longitude):.4f}° {east}"
 
 
 def _whole(buckets: Sequence[Bucket]) -> list[Point | None]:
@@ -74,7 +69,7 @@ def _point(bucket: Bucket) -> Point | None:
     if bucket.position is None:
         return None
     latitude, longitude = bucket.position
-    return longitude / _E7, latitude / _E7
+    return longitude / E7, latitude / E7
 
 
 def readings(sheet: Sheet, facts: TripFacts) -> None:

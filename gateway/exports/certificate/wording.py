@@ -18,6 +18,8 @@ SYMBOLS: Final[Mapping[int, str]] = {
     number: "°C" if each.symbol == "Cel" else each.symbol for number, each in QUANTITIES.items()
 }
 """Units for people, by the number of the quantity."""
+E7: Final = 10_000_000
+"""Positions on the ledger are in degrees times this."""
 Happened = tuple[str, str, str]
 """When, what, and where it can be looked up or what it means."""
 
@@ -115,11 +117,20 @@ def breach_words(record: BreachRecord) -> Happened:
     for_long = lasting(entry.until_ms - entry.since_ms)
     of = f"delivery {entry.delivery_id}, device {entry.device_id}"
     open_end = "" if entry.ended else ", not ended on record"
+    place = entry.position.longitude_e7 / E7, entry.position.latitude_e7 / E7
+    where = f" from {degrees(place)} on" if entry.HasField("position") else ""
     return (
         claimed(entry.since_ms, record.since_corrected_ms),
         f"{quantity.name.capitalize()} reached {_value(entry.extreme, quantity)} {symbol}",
-        f"outside {allowed} for {for_long}{open_end}; {of}",
+        f"outside {allowed} for {for_long}{where}{open_end}; {of}",
     )
+
+
+def degrees(point: tuple[float, float]) -> str:
+    """Return a place, longitude and latitude in degrees, as people write it."""
+    longitude, latitude = point
+    north, east = "NS"[latitude < 0], "EW"[longitude < 0]
+    return f"{abs(latitude):.4f}° {north}, {abs(longitude):.4f}° {east}"
 
 
 def limit_words(limit: Limit) -> str:

@@ -18,7 +18,7 @@ from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import BlockHeader, Transaction
 from contracts.records.reading import Reading
 from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.block_info import block_info_batch
+from contracts.sawtooth.block_info import block_info_batch, block_info_places
 from support.evidence.chain import Evidence, evidence_of, seal, story, trust_in, unseal
 from support.evidence.forgers import Forger
 from support.evidence.rich import rich
@@ -113,6 +113,9 @@ def cases() -> Iterator[Case]:
         yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust, accept_format_1=True)
     for name, evidence in [*others, *with_heads, *ends(), *lively()]:
         yield Case(name, evidence.wire(), trust_in(evidence.heads))
+    proved = _times()
+    proved.prove(block_info_places(proved.state.get))
+    yield Case("times-proved", proved.wire(), trust_in(proved.heads))
     for name, evidence in _late_trips():
         yield Case(f"times-{name}", evidence.wire(), trust_in(evidence.heads))
     yield from _successors(clip)

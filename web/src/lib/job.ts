@@ -63,7 +63,7 @@ async function begun(path: string, init: RequestInit, signal: AbortSignal): Prom
 /** Say in one line what a job does now. */
 export function doing(job: Job): string {
   const told = job.progress;
-  if (!told) return "waits for other jobs";
+  if (!told) return "waits its turn";
   const of = told.steps > 1 ? ` (${told.step} of ${told.steps})` : "";
   return `${told.subject}${of}: ${told.doing || "begins"}`;
 }

@@ -20,6 +20,8 @@ export interface End {
   problems: Problem[];
   /** Findings on strangers' batches that are not in the file: how often, by trip and rule. */
   leftOut: Map<string, Map<string, number>>;
+  /** Findings on a trip's place in its device's row, by trip. */
+  places: Map<string, s.Finding[]>;
 }
 
 export class EndState {
@@ -30,6 +32,7 @@ export class EndState {
   readonly #known: string[];
   readonly problems: Problem[] = [];
   readonly leftOut = new Map<string, Map<string, number>>();
+  readonly #places = new Map<string, s.Finding[]>();
 
   constructor(replay: Replay, tree: StateTree, named: readonly string[], withoutLots: boolean) {
     this.#replay = replay;
@@ -47,7 +50,7 @@ export class EndState {
     const addresses = new Set([...this.#replay.store.met, ...scope.lots]);
     for (const each of [...addresses].sort()) if (scope.compares(each)) this.#one(each);
     for (const each of trips) this.#whole(each);
-    return { problems: this.problems, leftOut: this.leftOut };
+    return { problems: this.problems, leftOut: this.leftOut, places: this.#places };
   }
 
   #start(trip: string): p.StartTrip | undefined {
@@ -100,7 +103,9 @@ export class EndState {
     for (const each of hidden) if (!this.#isKnown(each, prefix)) unknown(each.below);
     for (const [address, value] of leaves) {
       if (isPlaceFinding(address)) {
-        if (!this.#findings(trip, address, value).length) unknown(address);
+        const found = this.#findings(trip, address, value);
+        if (found.length) this.#places.set(trip, [...(this.#places.get(trip) ?? []), ...found]);
+        else unknown(address);
       } else if (!this.#replay.store.entries.has(address) && !this.#strangers(trip, address, value)) unknown(address);
     }
   }

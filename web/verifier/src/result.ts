@@ -24,6 +24,9 @@ const CHECKS = [
 /** The order in which the checks are done, as far as a failed one ends the run. */
 const FATAL = [2, 3, 4, 5, 6, 8, 9, 10, 13, 11, 16];
 
+/** Units as people write them. */
+const UNIT_SIGNS: Record<string, string> = { CEL: "°C", P1: "%", PAL: "Pa" };
+
 type Content = Node | string;
 
 function el(name: string, content: Content | readonly Content[] = [], kind = ""): HTMLElement {
@@ -139,7 +142,7 @@ function trip(each: TripStory): Content[] {
   if (each.deliveries.length) parts.push(table("Deliveries", ["Delivery", "Status", "Payment", "With", "Breaches", "Tampering", "Silences"],
     each.deliveries.map((d) => [own(d.delivery_id), d.status, d.payment, own(d.custodian_id || "divided or nobody"), String(d.breaches), String(d.tampers), String(d.silences)])));
   if (each.breaches.length) parts.push(table("Breaches", ["Delivery", "Device", "What", "Extreme", "From", "To"],
-    each.breaches.map((b) => [own(b.delivery_id), own(b.device_id), b.quantity, `${b.extreme} ${b.unit}`, both(b.since, b.since_corrected), `${both(b.until, b.until_corrected)}${b.ended ? "" : ", not ended"}`])));
+    each.breaches.map((b) => [own(b.delivery_id), own(b.device_id), b.quantity, `${b.extreme} ${UNIT_SIGNS[b.unit] ?? b.unit}`, both(b.since, b.since_corrected), `${both(b.until, b.until_corrected)}${b.ended ? "" : ", not ended"}`])));
   if (each.tampers.length) parts.push(table("Tampering", ["Device", "Time", "Signs", "Ended"], each.tampers.map((t) => [own(t.device_id), both(t.time, t.corrected_time), t.signs.join(", "), t.ended.join(", ")])));
   if (each.remarks.length) parts.push(table("What devices said of themselves", ["Device", "Reading", "Time", "What", "Change", "Since"],
     each.remarks.map((r) => [own(r.device_id), String(r.sequence), both(r.time, r.corrected_time), own(r.says), r.change, r.since])));

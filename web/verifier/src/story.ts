@@ -15,6 +15,7 @@ import type { StateTree } from "./tree.ts";
 import type { Predecessor } from "./trust.ts";
 import type { Sealed } from "./seals.ts";
 import { findingsOf } from "./verify.ts";
+import { WireError } from "./wire.ts";
 
 export interface Told {
   header: evidence.Header;
@@ -23,6 +24,8 @@ export interface Told {
   tree: StateTree | undefined;
   videos: Videos | undefined;
   leftOut: Map<string, Map<string, number>>;
+  /** Findings on each trip's place in its device's row, as the ledger has them. */
+  places: Map<string, s.Finding[]>;
   format: number;
   before: Predecessor[] | undefined;
   sealed: Sealed | undefined;
@@ -68,6 +71,7 @@ export interface RecordingStory {
   leaf_hashes_checked: boolean; blobs_checked: number; files: string[];
 }
 
+const LAST_MS = 253_402_300_799_999n; // the end of the year 9999
 const UNITS: Record<number, [string, number]> = { 1: ["CEL", 1000], 2: ["P1", 1000], 3: ["PAL", 1] };
 const SIGNS: [number, string][] = [[1, "enclosure-open"], [2, "door-open"], [4, "motion"], [8, "shock"], [16, "light"], [32, "camera-blocked"],
   [64, "sensor-unplugged"], [128, "clock-set-back"], [256, "rebooted"]];
@@ -100,12 +104,22 @@ function sealedOf(sealed: Sealed | undefined): Story["ledger"]["sealed"] {
   return { height: Number(height), at: moment(ms), by, power, power_of_all };
 }
 
-/** When the last block was begun, if the nodes prove the entry of family block_info. */
-function lastBlockAt({ tree, ledger }: Told): string | null {
-  if (!tree || ledger.blocks < 2) return null;
-  const found = tree.find(`00b10c01${(ledger.blocks - 2).toString(16).padStart(62, "0")}`);
-  if (!("value" in found)) return null;
-  return timeOf(codec.decode<block_info.BlockInfo>("block_info.BlockInfo", found.value).timestamp * 1000n);
+/** When the last block was begun, if the nodes prove family block_info's configuration and the entry that it names. */
+function lastBlockAt({ tree }: Told): string | null {
+  const config = valueAt<block_info.BlockInfoConfig>("BlockInfoConfig", at.BLOCK_INFO_CONFIG, tree);
+  const latest = config && valueAt<block_info.BlockInfo>("BlockInfo", at.blockInfo(config.latest_block), tree);
+  return latest && latest.timestamp * 1000n <= LAST_MS ? timeOf(latest.timestamp * 1000n) : null;
+}
+
+function valueAt<T>(kind: string, address: string, tree: StateTree | undefined): T | undefined {
+  const found = tree?.find(address);
+  if (!found || !("value" in found)) return undefined;
+  try {
+    return codec.decode<T>(`block_info.${kind}`, found.value);
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
 }
 
 function entry<T>(told: Told, address: string): T | undefined {
@@ -136,7 +150,7 @@ function tripOf(id: string, told: Told): TripStory[] {
     remarks: told.replay.remarks.filter((each) => each.trip_id === id).map((each) => remarkOf(each, times)),
     telling: devices.map((each) => tellingOf(entry<s.Chain>(told, at.chain(id, each)) ?? create<s.Chain>("state.Chain", { device_id: each }))),
     corrections: (times?.corrections ?? []).map(correctionOf),
-    findings: findingsOf(id, told.replay).map((each) => ({ rule: each.rule, detail: each.detail, device_id: each.device_id, sequence: Number(each.sequence) })),
+    findings: [...findingsOf(id, told.replay), ...(told.places.get(id) ?? [])].map((each) => ({ rule: each.rule, detail: each.detail, device_id: each.device_id, sequence: Number(each.sequence) })),
     left_out_findings: Object.fromEntries(told.leftOut.get(id) ?? []),
     deliveries: start.delivery_ids.flatMap((each) => deliveryOf(each, told)),
     closed_by: trip.close?.party_id ?? null,

@@ -64,6 +64,7 @@ class Run {
   readonly #seals: Seals;
   #sealed: Sealed | undefined;
   #leftOut = new Map<string, Map<string, number>>();
+  #places = new Map<string, s.Finding[]>();
   /** The ledger that the trust file means: the present one, or an earlier one. */
   #trusted: { genesis: string; signers: string[]; before: Predecessor[]; end?: Predecessor } | undefined;
 
@@ -112,7 +113,7 @@ class Run {
     const { trust } = this.#question;
     const format = this.#container.format;
     const story = this.#header && this.#replay
-      ? tell({ header: this.#header, replay: this.#replay, ledger: this.#ledger, tree: this.#tree, videos: this.#videos, leftOut: this.#leftOut, format, before: this.#before(), sealed: this.#sealed })
+      ? tell({ header: this.#header, replay: this.#replay, ledger: this.#ledger, tree: this.#tree, videos: this.#videos, leftOut: this.#leftOut, places: this.#places, format, before: this.#before(), sealed: this.#sealed })
       : {};
     const told = { problems: this.#problems, format, ...story };
     if (this.#problems.length) return { verdict: "does-not-hold", exit: 1, ...told };
@@ -272,6 +273,7 @@ class Run {
     const end = new EndState(this.#replay as Replay, tree, header.trip_ids, header.without_lots).compare();
     this.#problems.push(...end.problems);
     this.#leftOut = end.leftOut;
+    this.#places = end.places;
   }
 }
 

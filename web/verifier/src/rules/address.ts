@@ -4,6 +4,8 @@ import { ascii, hex, sha256, sha512 } from "../hash.ts";
 
 export const NAMESPACE = "b7a4b7";
 export const BLOCK_INFO = "00b10c";
+export const BLOCK_INFO_CONFIG = `${BLOCK_INFO}01${"0".repeat(62)}`;
+export const blockInfo = (block: bigint): string => `${BLOCK_INFO}00${block.toString(16).padStart(62, "0")}`;
 export const KEYS = `${NAMESPACE}04`;
 export const UNITS = `${NAMESPACE}0a`;
 

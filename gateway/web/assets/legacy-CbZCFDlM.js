@@ -1,1 +1,0 @@
-import{it as e}from"./index-DSZrVTE1.js";e();
