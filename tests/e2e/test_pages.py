@@ -275,6 +275,25 @@ def test_a_file_that_the_gateway_works_for_tells_how_far_it_is_and_can_be_cancel
     page.unroute_all()
 
 
+def test_a_file_that_waits_for_a_place_can_be_given_up_by_keyboard(
+    operator: Visit, scene: Scene
+) -> None:
+    page, busy = operator.page, {"status": 429, "title": "Too Many Requests", "detail": "4 jobs"}
+    page.route("**/certificate.pdf", lambda route: route.fulfill(status=429, json=busy))
+    page.goto(scene.trip)
+    make = page.get_by_role("button", name="Certificate, PDF", exact=True)
+    make.focus()
+    page.keyboard.press("Enter")
+    cancel = page.get_by_role("button", name="Cancel", exact=True)
+    expect(cancel).to_be_visible()
+    expect(make).to_be_focused()
+    cancel.focus()
+    page.keyboard.press("Enter")
+    expect(cancel).to_be_hidden()
+    expect(make).to_be_enabled()
+    expect(make).to_be_focused()
+
+
 def test_a_moment_moves_chart_map_and_video_together(trip: Page) -> None:
     expect(trip.locator("svg circle.now")).to_be_visible()
     before = trip.locator("svg circle.now").get_attribute("cx")

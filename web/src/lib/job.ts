@@ -65,7 +65,8 @@ export function doing(job: Job): string {
   const told = job.progress;
   if (!told) return "waits its turn";
   const of = told.steps > 1 ? ` (${told.step} of ${told.steps})` : "";
-  return `${told.subject}${of}: ${told.doing || "begins"}`;
+  const doing = told.doing || "begins";
+  return told.subject ? `${told.subject}${of}: ${doing}` : doing;
 }
 
 /** Return which part of a job is done, 0 to 1: of all steps, and within the one under way. */

@@ -1,1 +1,0 @@
-import{it as e}from"./index-D3kGUWEy.js";e();
