@@ -125,11 +125,11 @@ until wayseal-device $device status --json | jq -e '.trips[0].readings > 2'; do 
 test -z "$(find /var/lib/wayseal/* -user root)"
 asks() {
   sed -e "s|^ExecStart=.*|ExecStart=$2|" -e 's/^Type=.*/Type=oneshot/' -e '/^Restart=/d' \
-    -e '/^WatchdogSec=/d' "/etc/systemd/system/$1.service" > /etc/systemd/system/asks.service
+    -e '/^WatchdogSec=/d' -e '/^User=/a StandardOutput=truncate:/run/asks.out' \
+    "/etc/systemd/system/$1.service" > /etc/systemd/system/asks.service
   systemctl daemon-reload
   systemctl start asks || true
-  run=$(systemctl show --property InvocationID --value asks)
-  journalctl --no-pager "_SYSTEMD_INVOCATION_ID=$run"
+  cat /run/asks.out
 }
 CLOCK='from contracts.runtime.kernelclock import kernel_clock; print(kernel_clock())'
 for role in device gateway; do
