@@ -16,7 +16,8 @@ from device.backoff import Backoff
 from device.live.port import Measured
 
 RETRY_LIMIT_S: Final = 60.0
-LEAVE_S: Final = 0.05
+LEAVE_S: Final = 0.5
+"""So long a driver may still use what the next one opens, such as a pin; one that hangs is left."""
 _log: Final = logging.getLogger(__name__)
 
 
