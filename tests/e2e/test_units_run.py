@@ -124,8 +124,9 @@ do sleep 0.2; done
 until wayseal-device $device status --json | jq -e '.trips[0].readings > 2'; do sleep 0.2; done
 test -z "$(find /var/lib/wayseal/* -user root)"
 asks() {
-  sed -e "s|^ExecStart=.*|ExecStart=$2|" -e 's/^Type=.*/Type=oneshot/' -e '/^Restart=/d' \
-    -e '/^WatchdogSec=/d' -e '/^User=/a StandardOutput=truncate:/run/asks.out' \
+  sed -e "s|^ExecStart=.*|ExecStart=$2|" -e '/^Type=/d' -e '/^Restart=/d' \
+    -e '/^WatchdogSec=/d' -e '/^User=/a Type=oneshot' \
+    -e '/^User=/a StandardOutput=truncate:/run/asks.out' \
     "/etc/systemd/system/$1.service" > /etc/systemd/system/asks.service
   systemctl daemon-reload
   systemctl start asks || true
