@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import RejectedError
+from contracts.proto import fabric_pb2 as pb
+from storage.bench.ledger.fabric.messages import ID_BYTES
+from storage.bench.ledger.fabric.reader import FabricReader
 from storage.bench.ledger.fabric.targets import FabricNetwork
+from storage.bench.ledger.fabric.wire import name_of
 from storage.bench.ledger.modes import Choices, Measurement
 from storage.bench.ledger.timeline import CSV
 from storage.bench.ledger.workloads import (
@@ -109,6 +114,37 @@ def test_what_conflicts_in_a_block_counts_as_refused(
         if raised.flag is Flag.REFUSED
     }
     assert f"{refused:.0f} of 40 batches are not committed: validation code MVCC_READ_CON" in why
+
+
+def test_a_block_is_read_back_with_its_codes(
+    tmp_path: Path, network: tuple[Peer, FabricNetwork], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One transaction is valid, one is not, and the first one is there again as a duplicate."""
+    peer, target = network
+    wires = [letter * ID_BYTES + b"request" for letter in (b"a", b"b")]
+    valid, invalid = (wire[:ID_BYTES].hex() for wire in wires)
+    signed = tmp_path / "000.batches"
+    signed.write_bytes(
+        b"".join(len(wire).to_bytes(4) + name_of(wire).encode() + wire for wire in wires)
+    )
+    codes = bytes((pb.VALID, pb.MVCC_READ_CONFLICT, pb.DUPLICATE_TXID))
+    headers = [pb.ChannelHeader(tx_id=each) for each in (valid, invalid, valid)]
+    payloads = [
+        pb.Payload(header=pb.Header(channel_header=each.SerializeToString())) for each in headers
+    ]
+    envelopes = [
+        pb.Envelope(payload=each.SerializeToString()).SerializeToString() for each in payloads
+    ]
+    block = pb.Block(
+        data=pb.BlockData(data=envelopes), metadata=pb.BlockMetadata(metadata=[b"", b"", codes])
+    )
+    monkeypatch.setattr(peer.ledger, "block", lambda _: block.SerializeToString())
+    reader = FabricReader(target.place)
+    head = reader.head()
+    assert reader.committed(head, {name_of(wire) for wire in wires}, [signed]) == 1
+    block.metadata.metadata[2] = codes[:2]
+    with pytest.raises(RejectedError, match=f"expected block {head}, got .* other octets"):
+        reader.committed(head, set(), [signed])
 
 
 def test_a_rate_that_is_kept_has_its_table(

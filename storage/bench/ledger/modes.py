@@ -259,10 +259,9 @@ class Ready:
         """Check the ledger's statuses of the batches against its blocks."""
         raised: list[Raised] = []
         refused = [fate for fate in timeline.fates if fate.error]
-        by_rule = [fate for fate in refused if validated(fate.error)]
         for flag, some in (
-            (Flag.INVALID, [fate for fate in refused if fate not in by_rule]),
-            (Flag.REFUSED, by_rule),
+            (Flag.INVALID, [fate for fate in refused if not validated(fate.error)]),
+            (Flag.REFUSED, [fate for fate in refused if validated(fate.error)]),
         ):
             if some:
                 why = f"{len(some)} of {len(timeline.fates)} batches are not committed"

@@ -1,6 +1,7 @@
 """The driver of a Fabric network: when a transaction is committed, refused or missing."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -220,6 +221,58 @@ def test_what_a_load_needs_must_be_committed(
     peer.answers["CommitStatus"] = usual
     with pytest.raises(UnavailableError, match=r"was not committed in 0 s; does the channel make"):
         asyncio.run(commit(place, [call(place, "nothing")[1]]))
+
+
+def test_only_so_many_statuses_are_asked_for_at_once(
+    network: tuple[Peer, Path], peer: Peer, place: FabricPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bytes] = []
+    answered = threading.Event()
+    usual = peer.answers["CommitStatus"]
+
+    def held(request: bytes) -> bytes:
+        asked.append(request)
+        answered.wait()
+        return usual(request)
+
+    peer.answers["CommitStatus"] = held
+    monkeypatch.setattr(drivers, "FOLLOWED_MAX", 2)
+    monkeypatch.setattr(drivers, "LOOK_S", 0.05)
+    calls = [call(place, "nothing") for _ in range(5)]
+
+    async def run() -> None:
+        driver = await FabricDriver.opener()(str(network[1]))
+        try:
+            await driver.submit([wire for _, wire in calls])
+            left = [name for name, _ in calls]
+            while len(asked) < 2:
+                assert not await driver.decided(left)
+            assert not await driver.decided(left)
+            assert len(asked) == 2
+            answered.set()
+            while left:
+                found = await driver.decided(left)
+                left = [name for name in left if name not in found]
+        finally:
+            answered.set()
+            driver.close()
+
+    asyncio.run(run())
+    assert len(asked) == 5
+
+
+def test_an_answer_of_an_unknown_form_is_one_clear_error(
+    network: tuple[Peer, Path], peer: Peer, place: FabricPlace
+) -> None:
+    wanted = f"{place.target}: expected the answer to {{}}, got 1 other octets"
+    peer.answers["Evaluate"] = lambda _: b"\xff"
+    with pytest.raises(RejectedError, match=wanted.format("Evaluate")):
+        FabricReader(place).head()
+    peer.answers["CommitStatus"] = lambda _: b"\xff"
+    with pytest.raises(RejectedError, match=wanted.format("CommitStatus")):
+        fates(network[1], [call(place, "nothing")])
+    peer.answers["Endorse"] = lambda _: b"\xff"
+    assert fates(network[1], [call(place, "nothing")]) == [wanted.format("Endorse")]
 
 
 def test_a_code_that_is_not_known_here_is_its_number() -> None:

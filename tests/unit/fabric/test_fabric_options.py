@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import grpc
 import pytest
@@ -16,10 +17,14 @@ from storage.bench.commands.ledger import LEDGER
 from storage.bench.ledger.fabric.options import add_options, fabrics
 from storage.bench.ledger.fabric.settings import FabricPlace
 from storage.bench.ledger.fabric.targets import FabricNetwork
+from storage.bench.ledger.modes import Measurement
 from support.bench.fabric.committing import Ledger
 from support.bench.fabric.members import Member, Organisation, settings_file
 from support.bench.fabric.peer import Peer, Refused, a_network
 from support.bench.stages import setup_on
+
+if TYPE_CHECKING:
+    from types import MethodType
 
 ORGANISATION = Organisation("Org1MSP")
 MEMBER = ORGANISATION.member("bench")
@@ -210,6 +215,7 @@ def test_a_peer_that_does_not_take_our_transactions_is_told(
     ("ordering", "faults"),
     [
         (("etcdraft", 3), "1 of 3 ordering nodes may stop; none may lie (crash faults alone)."),
+        (("etcdraft", 4), "1 of 4 ordering nodes may stop; none may lie (crash faults alone)."),
         (("etcdraft", 1), "None: no ordering node may stop or lie."),
         (("BFT", 4), "1 of 4 ordering nodes may stop or lie."),
         (("BFT", 3), "None: with fewer than four ordering nodes no one may fail."),
@@ -263,7 +269,11 @@ def test_the_command_measures_every_workload_there(
     with setup_on(tmp_path / "s", "a") as setup, ExitStack() as stack:
         made = LEDGER.prepare(parser.parse_args(chosen), setup, stack)
         with made.groups[0].opened() as steps:
-            own = [step.workload for step in steps if step.target == "lab"]
+            theirs = [step for step in steps if step.target == "lab"]
+            measured = [cast("MethodType", step.execute).__self__ for step in theirs]
+            ones = {each.workload.per_batch for each in measured if isinstance(each, Measurement)}
+            assert ones == {1}  # Fabric has no batches
+            own = [step.workload for step in theirs]
             assert own == [step.workload for step in steps if step.target == "a"]
         twice = [*chosen, "--fabric", f"a={settings}"]
         with pytest.raises(RejectedError, match="expected targets with a name each, got 'a' twice"):

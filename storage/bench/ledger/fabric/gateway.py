@@ -3,7 +3,8 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, Self, TypeVar
 
 import grpc
@@ -160,7 +161,8 @@ class Gateway:
             made_s=int(time.time()),
         )
         answer, _ = await patiently(lambda: self._ask("Evaluate", proposed.to_evaluate))
-        return EvaluateResponse.FromString(answer).result.payload
+        with _formed(place, "Evaluate", answer):
+            return EvaluateResponse.FromString(answer).result.payload
 
     async def endorsed(self, request: bytes) -> bytes:
         """Return the request to submit a transaction, once peers have endorsed it.
@@ -173,7 +175,9 @@ class Gateway:
             TooBusyError: The peer takes no more.
             UnavailableError: No answer.
         """
-        return to_submit(self.place.identity, request, await self._ask("Endorse", request))
+        answer = await self._ask("Endorse", request)
+        with _formed(self.place, "Endorse", answer):
+            return to_submit(self.place.identity, request, answer)
 
     async def submit(self, request: bytes) -> None:
         """Hand an endorsed transaction over to be ordered; errors as `endorsed` raises them."""
@@ -183,7 +187,9 @@ class Gateway:
         """Return the status of a transaction, once it is in a block; errors as `endorsed`."""
         place = self.place
         request = to_follow(place.identity, digest, place.channel)
-        return CommitStatusResponse.FromString(await self._ask("CommitStatus", request, None))
+        answer = await self._ask("CommitStatus", request, None)
+        with _formed(place, "CommitStatus", answer):
+            return CommitStatusResponse.FromString(answer)
 
     async def _ask(self, name: str, request: bytes, answer_s: float | None = ANSWER_S) -> bytes:
         try:
@@ -204,6 +210,17 @@ class Gateway:
         if code in _AWAY and _NO_CHANNEL not in words:
             return UnavailableError(f"{self.place.target}: {name}: {words}")
         return RejectedError(words)
+
+
+@contextmanager
+def _formed(place: FabricPlace, name: str, answer: bytes) -> Iterator[None]:
+    """Read an answer; a DecodeError means that its form is unknown, and raises RejectedError."""
+    try:
+        yield
+    except DecodeError as error:
+        raise RejectedError(
+            f"{place.target}: expected the answer to {name}, got {len(answer)} other octets"
+        ) from error
 
 
 def _words(error: grpc.aio.AioRpcError) -> str:
