@@ -12,10 +12,11 @@ NOTE: Final = (
     "On Fabric a reading is a call of the benchmark's chaincode with paper 002's fields (order, "
     "batch, product, quantity, digest): the reading itself stays off the chain, and no rule looks "
     "at it. Fabric has no batches: each call is a transaction of its own, which peers execute "
-    "before it is ordered. One that read what an earlier one of its block or of a later state "
-    "wrote is refused (MVCC_READ_CONFLICT): it counts as refused, never as committed, and nobody "
-    "sends it again. The benchmark's driver was tested against a stand-in of the Gateway and on "
-    "small networks of Fabric 3.1.5 on one machine (one peer, Raft and BFT), and on no other."
+    "before it is ordered. If another transaction changes what it read before its own turn in a "
+    "block comes, Fabric refuses it (MVCC_READ_CONFLICT): it counts as refused, never as "
+    "committed, and nobody sends it again. The benchmark's driver was tested against a stand-in of "
+    "the Gateway and on small networks of Fabric 3.1.5 on one machine (one peer, Raft and BFT), "
+    "and on no other."
 )
 
 
