@@ -101,19 +101,19 @@ def test_what_conflicts_in_a_block_counts_as_refused(
     before = len(peer.ledger.blocks)
     outcome = measured(target, workload, tmp_path).flat_out(Place(tmp_path, len(workload.name)))
     refused = values(outcome)[CONFLICTS]
-    assert refused > 0
     assert outcome.work.transactions + refused == 40
-    if workload is DEPENDENT:  # each writes what all others read: one of a block at most
-        assert outcome.work.transactions <= len(peer.ledger.blocks) - before
-    assert Flag.REFUSED in flags(outcome)
     assert Flag.INVALID not in flags(outcome)  # as many in the blocks as their statuses said
-    (why,) = {
+    if workload is DEPENDENT:  # each writes what all others read: one of a block at most
+        assert refused > 0
+        assert outcome.work.transactions <= len(peer.ledger.blocks) - before
+    why = {
         raised.why
         for each in outcome.observations
         for raised in each.flags
         if raised.flag is Flag.REFUSED
     }
-    assert f"{refused:.0f} of 40 batches are not committed: validation code MVCC_READ_CON" in why
+    begin = f"{refused:.0f} of 40 batches are not committed: validation code MVCC_READ_CONFLICT in "
+    assert [each.startswith(begin) for each in why] == [True] * bool(refused)  # else: luck
 
 
 def test_a_block_is_read_back_with_its_codes(
