@@ -33,8 +33,8 @@ TRANSACTION_FAMILIES: Final = "sawtooth.validator.transaction_families"
 CHAIN_ID: Final = "wayseal.chain_id"
 """The name of a network of CometBFT's validators; each signature of theirs covers it."""
 CARRIED: Final = "wayseal.carried"
-"""The form in which a network of CometBFT's validators carries new batches: `zstd`, which all of
-them have to know; with another value, or none, as they are."""
+"""The form in which a network of CometBFT's validators carries new batches: `zstd`, which all its
+nodes have to know; with another value, or none, as they are."""
 ZSTD: Final = "zstd"
 
 

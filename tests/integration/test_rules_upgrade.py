@@ -73,7 +73,10 @@ def test_a_network_goes_on_while_half_of_it_is_older(tmp_path: Path) -> None:
     need_cometbft()
     admin, gateway = key("admin"), Gateway(tmp_path)
     first = [untimed_genesis(admin, [admin.public_key])]
-    with closing(gateway.log), network(tmp_path, 4, first, admin, EARLIER_NODE) as four:
+    with (
+        closing(gateway.log),
+        network(tmp_path, 4, first, admin, EARLIER_NODE, compressed=False) as four,
+    ):
         four.nodes[0].commit(*registrations())
         upgrade(four, 0)
         upgrade(four, 1)

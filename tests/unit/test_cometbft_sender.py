@@ -1,13 +1,16 @@
 """What a client hears of a batch whose family has no processor at this validator."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contracts import address
 from contracts.ledger.blocks.compression import MAGIC
+from contracts.ledger.cometbft.batches import are_compressed
 from contracts.ledger.cometbft.rpc import Rpc
 from contracts.ledger.cometbft.sender import Sender, _again
 from contracts.ledger.engine import waiting as waiting_module
@@ -105,6 +108,23 @@ def test_batches_are_compressed_once_the_ledger_says_so(tmp_path: Path, value: s
         finally:
             sender.stop()
     assert mempool.taken[-1].startswith(MAGIC) is (value == "zstd")
+
+
+@dataclass
+class State:
+    """A state in which one address has a value."""
+
+    place: str
+    value: bytes
+
+    def get(self, place: str) -> bytes | None:
+        return self.value if place == self.place else None
+
+
+@pytest.mark.parametrize("value", [b"", b"\xff", b"zstd"])
+def test_what_is_no_setting_says_nothing_and_stops_nobody(value: bytes) -> None:
+    """Any family may write at its address."""
+    assert not are_compressed(State(address.setting(CARRIED), value))
 
 
 def was_sent(mempool: Mempool, batch_id: str) -> bool:

@@ -17,7 +17,7 @@ from contracts.ledger.blocks.compression import MAGIC, compressed, expanded
 from contracts.ledger.cometbft.home import MEMPOOL_BATCHES
 from contracts.ledger.cometbft.proposals import Carried
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX
-from contracts.ledger.execution.settings import Readable, get_setting
+from contracts.ledger.execution.settings import Readable, setting_in_force
 from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.counts import check_transactions_of
@@ -91,7 +91,7 @@ class CarriedBatches:
 
 def are_compressed(state: Readable) -> bool:
     """Say whether the network carries batches compressed, because all validators know such ones."""
-    return get_setting(state, CARRIED) == ZSTD
+    return setting_in_force(state, CARRIED) == ZSTD
 
 
 def carried(batch: Batch) -> bytes:

@@ -27,7 +27,7 @@ STOP_S: Final = 20.0
 CORES: Final = ("GOMAXPROCS", "1")
 """CometBFT wakes a thousand times a second, even when nothing happens (`updateRoundStateRoutine` of
 its `consensus/reactor.go`), and Go then looks for work on every core that it may use. On one core
-an idle CometBFT takes half the CPU. A value in the environment of the node goes before."""
+an idle CometBFT takes less CPU. A value in the environment of the node overrides this."""
 LINES_KEPT: Final = 200
 """More than the traces of all its goroutines that follow an error."""
 _VERSION: Final = re.compile(r"v?(\d+\.\d+)\.\d+")

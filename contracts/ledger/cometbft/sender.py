@@ -88,6 +88,7 @@ class Sender:
         self._sent: OrderedDict[str, _Sent] = OrderedDict()
         self._orphans = Orphans()
         self._parked = Parked()
+        self._compressed = False
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sender")
         self.trouble: str | None = None
@@ -215,9 +216,14 @@ class Sender:
 
     def _compresses(self) -> bool:
         try:
-            return self._application.compressing.now()
-        except NotKeptError:  # newer blocks came meanwhile; a batch as it is is as good
-            return False
+            compresses = self._application.compressing.now()
+        except NotKeptError:  # newer blocks came in the meantime; the next call reads theirs
+            return self._compressed
+        if compresses != self._compressed:
+            self._compressed = compresses
+            form = "compressed" if compresses else "as they are"
+            _LOG.info("the network carries batches %s", form)
+        return compresses
 
     def _tx(self, item: _Item, *, compress: bool) -> bytes:
         """Return a batch as the engine carries it, made once: the event loop has no time for it."""

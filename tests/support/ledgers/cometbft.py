@@ -19,7 +19,7 @@ from contracts.ledger.cometbft.process import PROGRAM, find_program
 from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.settings import CHAIN_ID, propose
+from contracts.sawtooth.settings import CARRIED, CHAIN_ID, ZSTD, propose
 from contracts.validators import SETTING, encode
 from support.ledgers.nodes import INTKEY_NODE, Node, running, whole_state
 from support.machine.ports import free_port
@@ -37,6 +37,8 @@ def lay_out(
     founder: Signer,
     hosts: Sequence[str] = (),
     told: Callable[[str], str] = str,
+    *,
+    compressed: bool = True,
 ) -> list[Path]:
     """Write the data directories of a network whose genesis block holds some batches.
 
@@ -47,6 +49,7 @@ def lay_out(
         founder: May change settings.
         hosts: Where each listens to the others; 127.0.0.1 by default.
         told: What the others are told of an address; the same by default.
+        compressed: Whether it carries batches compressed, as one that `wayseal-node init` founds.
     """
     program = find_program(None)
     places = [out / f"node{number}" for number in range(count)]
@@ -56,6 +59,8 @@ def lay_out(
         cards.append(make_validator(program, place, at, told(at)))
     powers = {card.public_key: card.power for card in cards}
     named = [propose(founder, SETTING, encode(powers)), propose(founder, CHAIN_ID, CHAIN)]
+    if compressed:
+        named.append(propose(founder, CARRIED, ZSTD))
     founding = Founding([*first, build_batch(founder, named)])
     genesis = homes.genesis(CHAIN, powers, founding, at=AT)
     network = Network(tuple(cards), genesis, many_on_one_host=True)
@@ -117,10 +122,16 @@ class Validators:
 
 @contextmanager
 def network(
-    out: Path, count: int, first: Sequence[Batch], founder: Signer, script: Path = INTKEY_NODE
+    out: Path,
+    count: int,
+    first: Sequence[Batch],
+    founder: Signer,
+    script: Path = INTKEY_NODE,
+    *,
+    compressed: bool = True,
 ) -> Iterator[Validators]:
     """Run a network of validators."""
-    made = Validators(lay_out(out, count, first, founder), script)
+    made = Validators(lay_out(out, count, first, founder, compressed=compressed), script)
     try:
         for number in range(count):
             made.start(number)
