@@ -92,6 +92,16 @@ def quoted(text: str, most: int = 80) -> str:
     return repr(text) if len(text) <= most else f"{text[:most]!r}…"
 
 
+def in_quotes(text: str) -> str:
+    """Return text in quotes, for a finding on the ledger: the same under each interpreter.
+
+    For ASCII it is what `repr` returns. Beyond that `repr` escapes what the interpreter's tables of
+    Unicode do not know, so the validators of one network could part.
+    """
+    mark = '"' if "'" in text and '"' not in text else "'"
+    return mark + text.replace("\\", "\\\\").replace(mark, f"\\{mark}") + mark
+
+
 def counted(count: int, noun: str, nouns: str | None = None) -> str:
     """Return a number of things in words, such as `1 breach`.
 

@@ -8,6 +8,7 @@ from contracts.proto.state_pb2 import Certificates, Delivery
 from contracts.rules.case import Case, Notes, invalid
 from contracts.rules.ids import Rule
 from contracts.rules.parties import known_party, require_role
+from contracts.text import in_quotes
 
 AUTHORITIES_MAX: Final = 16
 """Authorities that certify one party for the same thing."""
@@ -26,7 +27,7 @@ def certify_party(action: CertifyParty, case: Case) -> None:
     if action.revoked and len(others) == len(entry.by_authority):
         raise invalid(
             Rule.CERTIFICATE_UNKNOWN,
-            f"{action.party_id} never certified {action.holder_id} for {action.kind!r}",
+            f"{action.party_id} never certified {action.holder_id} for {in_quotes(action.kind)}",
         )
     if len(others) >= AUTHORITIES_MAX:
         raise invalid(Rule.FORM, f"at most {AUTHORITIES_MAX} authorities certify the same")
@@ -45,7 +46,7 @@ def standing_certificates(terms: OpenDelivery, notes: Notes) -> list[CertifyPart
         if not standing:
             notes.add(
                 Rule.CERTIFICATE_MISSING,
-                f"{required.holder_id} holds no certificate {required.kind!r}",
+                f"{required.holder_id} holds no certificate {in_quotes(required.kind)}",
             )
         found += standing
     return found
@@ -64,5 +65,6 @@ def note_expired(delivery: Delivery, at_ms: int, notes: Notes) -> None:
         if name in held - valid:
             notes.add(
                 Rule.CERTIFICATE_EXPIRED,
-                f"the certificate {required.kind!r} of {required.holder_id} is not valid then",
+                f"the certificate {in_quotes(required.kind)} of {required.holder_id} is not valid "
+                "then",
             )

@@ -4,10 +4,12 @@ import sys
 
 import pytest
 
+from contracts import address
 from contracts.proto.payload_pb2 import OpenDelivery, RegisterParty
+from contracts.proto.state_pb2 import Delivery
 from contracts.rules.ids import Rule
 from contracts.rules.version import RulesVersion
-from contracts.text import WHITESPACE, escaped, is_gs1, is_text, is_unit, is_unit_1_0
+from contracts.text import WHITESPACE, escaped, in_quotes, is_gs1, is_text, is_unit, is_unit_1_0
 from support.ledgers.hosts import Host, apply_all, refused
 from support.network.world import TERMS, key, one, registrations
 
@@ -28,6 +30,23 @@ def test_whitespace_of_settings_is_what_it_always_was() -> None:
 
 def test_gs1_has_82_characters() -> None:
     assert sum(map(is_gs1, EVERY)) == 82
+
+
+@pytest.mark.parametrize("kind", ["GDP", "it's", '"a"', """it's "a\"""", "a\\b", "K\u00e4se"])
+def test_what_a_finding_quotes_is_what_it_always_was(kind: str) -> None:
+    assert in_quotes(kind) == repr(kind)
+
+
+@pytest.mark.parametrize("kind", [LATER, "\u0378", "\u0645\u06cc\u200c\u062e"])
+def test_a_finding_quotes_text_whatever_the_interpreter_knows(host: Host, kind: str) -> None:
+    """`repr` escapes what its tables of Unicode lack: two validators would part."""
+    terms = OpenDelivery()
+    terms.CopyFrom(TERMS)
+    terms.required_certificates.add(holder_id="carrier", kind=kind)
+    apply_all(host, [*registrations()[:-2], *(one(key(by), terms) for by in ("seller", "buyer"))])
+    entry = Delivery.FromString(host.state(address.delivery(terms.delivery_id)) or b"")
+    found = {each.rule: each.detail for each in entry.findings}
+    assert found[Rule.CERTIFICATE_MISSING] == f"carrier holds no certificate '{kind}'"
 
 
 @pytest.mark.parametrize("version", RulesVersion)
