@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.records.clock import parse_rfc3339
+from contracts.records.clock import UTC_MS_MAX, parse_rfc3339
 from contracts.records.reading import ERROR_MS_MAX, Clock, ClockOrigin
 from device.backoff import Backoff
 from device.live.clock import Now, machine_now
@@ -54,20 +54,22 @@ class Shift:
         """Return the shift after one more report.
 
         A report is late by more or less, so the earliest one is nearest to the truth, and others
-        only hold the time back, slowly: readings stay in order.
+        only hold the time back, slowly: readings stay in order. What is left to hold back may be
+        wrong too.
         """
-        if ms >= self.ms or self.ms - ms > JUMP_MS:
+        ahead_ms = self.ms - ms
+        if not 0 < ahead_ms <= JUMP_MS:
             return Shift(ms, at_ms, error_ms)
-        slowest_ms = (at_ms - self.at_ms) * SLEW_PPM / _MILLION
-        return Shift(self.ms - min(self.ms - ms, slowest_ms), at_ms, error_ms)
+        left_ms = max(0.0, ahead_ms - (at_ms - self.at_ms) * SLEW_PPM / _MILLION)
+        return Shift(ms + left_ms, at_ms, error_ms + math.ceil(left_ms))
 
 
 class GnssClock:
     """The machine's clock while a time server keeps it right; else the receiver's time.
 
     Before the first fix the machine's clock stands as it is. It listens to gpsd in a thread of its
-    own. Only the first call waits for what gpsd says first: an agent that was started again would
-    claim a wrong time else, and so a clock that was set back.
+    own. Only the first call waits for what gpsd says first. Without that wait an agent that was
+    started again would claim a wrong time, and its readings would say that the clock was set back.
 
     Args:
         address: HOST:PORT where gpsd listens.
@@ -93,6 +95,8 @@ class GnssClock:
         age_ms = max(0, now.monotonic_ms - shift.at_ms)
         error_ms = min(shift.error_ms + math.ceil(age_ms * DRIFT_PPM / _MILLION), ERROR_MS_MAX)
         utc_ms = now.monotonic_ms + round(shift.ms)
+        if not 0 <= utc_ms <= UTC_MS_MAX:  # a receiver that claims the last moment of 9999
+            return now
         return Clock(utc_ms, now.monotonic_ms, now.boot_id, ClockOrigin.GNSS, error_ms)
 
     def close(self) -> None:
@@ -132,17 +136,24 @@ class GnssClock:
                 try:
                     while not self._over.is_set():
                         report = gpsd.next(ANSWER_S)
+                        if not report:  # such as a connection of which the other end is gone
+                            raise UnavailableError(
+                                f"{gpsd.name}: reports nothing for {ANSWER_S:.0f} s"
+                            )
                         self.hear(report)
-                        if report.get("class") == "TPV":
+                        if report.get("class") == "TPV":  # others come without a receiver too
                             self._has_told.set()
-                        backoff.reset()
-                        said = ""
+                            backoff.reset()
+                            said = ""
                 finally:
                     gpsd.close()
-            except (RejectedError, UnavailableError) as error:
-                if str(error) != said:
-                    _log.warning("the time of GNSS is not known: %s", error)
-                said = str(error)
+            except Exception as error:  # noqa: BLE001 - a report must not end the time of a trip
+                is_known = isinstance(error, RejectedError | UnavailableError)
+                problem = str(error) if is_known else f"{error!r:.200}"
+                if problem != said:
+                    _log.warning("the time of GNSS is not known: %s", problem)
+                    _log.debug("gpsd at %s", self._address, exc_info=not is_known)
+                said = problem
             self._has_told.set()
             self._over.wait(backoff.next_s())
 
@@ -158,6 +169,7 @@ def time_of(report: Mapping[str, object]) -> tuple[int, int] | None:
     text, error_s = report.get("time"), report.get("ept")
     if report.get("class") != "TPV" or not has_fix(report) or not isinstance(text, str):
         return None
-    known = isinstance(error_s, int | float) and math.isfinite(error_s) and error_s >= 0
-    error_ms = round(error_s * 1000) if known and isinstance(error_s, int | float) else 0
+    error_ms = 0
+    if isinstance(error_s, int | float) and error_s >= 0:
+        error_ms = round(min(error_s, ERROR_MS_MAX) * 1000)  # Python's integers know no bounds
     return parse_rfc3339(text), LATE_MS + error_ms

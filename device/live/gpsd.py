@@ -61,7 +61,7 @@ class Gpsd:
         line, _, self._waiting = self._waiting.partition(b"\n")
         try:
             report = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RejectedError(f"{self.name}: expected JSON, got {line[:80]!r}") from error
         if not isinstance(report, dict):
             raise RejectedError(f"{self.name}: expected a report, got {line[:80]!r}")

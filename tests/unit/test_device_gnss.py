@@ -3,18 +3,19 @@
 import json
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from contracts.errors import RejectedError
 from contracts.records.clock import rfc3339
-from contracts.records.reading import Clock, ClockOrigin
+from contracts.records.reading import ERROR_MS_MAX, Clock, ClockOrigin
 from contracts.records.remark import RemarkKind
 from contracts.runtime.kernelclock import KernelClock
 from device.live import clock as live_clock
+from device.live import gnss
 from device.live.clock import machine_now
 from device.live.clockwatch import ClockWatch
 from device.live.gnss import DRIFT_PPM, JUMP_MS, LATE_MS, GnssClock, time_of
@@ -113,6 +114,32 @@ def test_a_wrong_first_fix_is_left_at_once(machine: Machine, clock: GnssClock) -
     assert clock().utc_ms == START_MS + 1_000
 
 
+def test_a_time_that_is_held_back_may_be_wrong_by_what_is_left(
+    machine: Machine, clock: GnssClock
+) -> None:
+    clock.hear(tpv(1.5))
+    machine.now = at(1, -YEAR_MS, NONE)
+    clock.hear(tpv(1))
+    now = clock()
+    assert now.utc_ms - START_MS - 1_000 > LATE_MS
+    assert now.error_ms is not None
+    assert now.error_ms >= LATE_MS + now.utc_ms - START_MS - 1_000
+
+
+@pytest.mark.parametrize(
+    "error_s", [1e306, 10**400, float("inf")], ids=["large", "400 digits", "endless"]
+)
+def test_an_error_beyond_all_bounds_is_the_largest(clock: GnssClock, error_s: float) -> None:
+    clock.hear(tpv(0, ept=error_s))
+    assert (clock().origin, clock().error_ms) == (GNSS, ERROR_MS_MAX)
+
+
+def test_a_time_that_no_reading_can_have_is_not_taken(machine: Machine, clock: GnssClock) -> None:
+    clock.hear(tpv(0, time="9999-12-31T23:59:59.999Z"))
+    machine.now = at(1, -YEAR_MS, NONE)
+    assert clock() == machine.now
+
+
 @pytest.mark.parametrize(
     "report", [{}, {"class": "SKY"}, tpv(0, mode=1), tpv(0, mode="3"), tpv(0, time=7)]
 )
@@ -126,17 +153,26 @@ def test_a_malformed_time_is_refused() -> None:
 
 
 @contextmanager
-def receiver(says: list[bytes]) -> Iterator[str]:
-    """Yield the address of a gpsd that tells each connection the next thing."""
-    server = socket.create_server(("127.0.0.1", 0))
+def receiver(says: list[bytes], *, stays: bool = False) -> Iterator[str]:
+    """Yield the address of a gpsd that tells each connection the next thing.
+
+    Args:
+        says: What it tells.
+        stays: Whether it goes silent after that, in place of closing the connection.
+    """
+    server, over = socket.create_server(("127.0.0.1", 0)), ExitStack()
 
     def serve() -> None:
         for each in says:
             try:
-                with server.accept()[0] as client:
-                    client.sendall(each)
+                client = server.accept()[0]
+                client.sendall(each)
             except OSError:
                 return
+            if stays:
+                over.enter_context(client)
+            else:
+                client.close()
 
     thread = threading.Thread(target=serve)
     thread.start()
@@ -146,6 +182,7 @@ def receiver(says: list[bytes]) -> Iterator[str]:
         server.shutdown(socket.SHUT_RDWR)
         server.close()
         thread.join()
+        over.close()
 
 
 @pytest.mark.parametrize(("mode", "is_gnss"), [(3, True), (1, False)])
@@ -165,6 +202,57 @@ def test_a_lost_gpsd_is_told_and_asked_again(caplog: pytest.LogCaptureFixture) -
         assert abs(clock().utc_ms - START_MS) < YEAR_MS
     assert caplog.text.count("the time of GNSS is not known: gpsd at") >= 1
     assert "expected JSON, got b'noise'" in caplog.text
+
+
+VERSION = b'{"class":"VERSION"}\n'
+
+
+def test_a_gpsd_that_goes_silent_is_asked_again_and_told_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(gnss, "ANSWER_S", 0.05)
+    monkeypatch.setattr(gnss, "RETRY_LIMIT_S", 0.01)
+    caplog.set_level("INFO", gnss.__name__)
+    says = [VERSION, VERSION, json.dumps(tpv(0)).encode() + b"\n"]
+    with receiver(says, stays=True) as address, closing(GnssClock(address)) as clock:
+        until("it has the time", lambda: clock().origin is GNSS)
+    before = caplog.text.partition("gives the time")[0]
+    assert before.count("reports nothing for") == 1
+
+
+@pytest.mark.parametrize(
+    ("noise", "said"),
+    [
+        (b"[" * 60_000, "expected JSON"),
+        (json.dumps(tpv(0, time="noon")).encode(), "expected a time with zone"),
+        (VERSION[:-2] + b',"mode":' + b"9" * 5_000 + b"}", "expected JSON"),
+    ],
+)
+def test_a_damaged_report_does_not_end_the_clock(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, noise: bytes, said: str
+) -> None:
+    monkeypatch.setattr(gnss, "RETRY_LIMIT_S", 0.01)
+    says = [noise + b"\n", json.dumps(tpv(0)).encode() + b"\n"]
+    with receiver(says) as address, closing(GnssClock(address)) as clock:
+        until("it has the time", lambda: clock().origin is GNSS)
+    assert said in caplog.text
+
+
+def test_a_defect_does_not_end_the_clock(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(gnss, "RETRY_LIMIT_S", 0.01)
+    defects = [OverflowError("too large")]
+
+    def fails_once(_: Mapping[str, object]) -> tuple[int, int]:
+        if defects:
+            raise defects.pop()
+        return START_MS, 0
+
+    monkeypatch.setattr(gnss, "time_of", fails_once)
+    with receiver([VERSION, VERSION]) as address, closing(GnssClock(address)) as clock:
+        until("it has the time", lambda: clock().origin is GNSS)
+    assert "OverflowError('too large')" in caplog.text
 
 
 @pytest.mark.parametrize(
