@@ -353,8 +353,13 @@ class _LiveClock:
 
 
 def _is_wrong(reading: Reading) -> bool:
-    """Say whether a reading tells of something for which a site holds the film by itself."""
-    return bool(reading.tamper) or any(each.kind not in HARMLESS for each in reading.told.remarks)
+    """Say whether a reading tells of something for which a site holds the film by itself.
+
+    A sensor may stay unplugged for a whole trip. Remarks tell when that begins and ends, so the
+    film between has nothing to show of it, and need not leave over a telephone's link.
+    """
+    signs = reading.tamper & ~Tamper.SENSOR_UNPLUGGED
+    return bool(signs) or any(each.kind not in HARMLESS for each in reading.told.remarks)
 
 
 def _reading(sample: Sample, clock: _TripClock, *, derived: bool) -> Reading:

@@ -19,6 +19,7 @@ from contracts.records.remark import Remark, RemarkKind
 from device.camera.filming.plan import CameraPlan
 from device.camera.filming.port import Piece
 from device.camera.filming.pyav import OpenSegment
+from device.camera.filming.reel import Reel
 from device.camera.filming.segments import part_of
 from device.journal.logbook import Logbook
 from device.journal.trip import Trip
@@ -291,6 +292,23 @@ def test_film_of_what_a_truck_says_is_wrong_is_marked_as_that_of_a_sign(
         (trip,) = recorder.logbook.trips()
         (film,) = recorder.logbook.recordings(trip.trip_id)
     assert film.marked is marked
+
+
+def test_a_sensor_that_stays_lost_marks_no_more_film_than_that_of_its_loss_and_its_return(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    road, marks = Road(tmp_path / "truck"), []
+    monkeypatch.setattr(Reel, "mark", lambda _, at_s: marks.append(at_s))
+    health = {2: Health.LOST, 20: Health.WORKS}
+
+    def says(readings: int) -> None:
+        if readings in health:
+            road.remarks.hear(Finding("cargo", health[readings], "why"))
+
+    road.drives(30, says, [LiveCamera(CameraPlan("dock", in_the_dark=True), Hold)])
+    road.arrives()
+    assert sum(Tamper.SENSOR_UNPLUGGED in signs for _, signs in road.told()) > len(health)
+    assert len(marks) == len(health)
 
 
 def test_film_of_a_trip_that_the_journal_does_not_know_is_never_removed(
