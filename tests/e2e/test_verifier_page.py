@@ -98,6 +98,7 @@ STORY: Final = """(async (wire, trust) => {
 TOLD: Final = (
     *("remarks", *(f"remarks-by-chance-{seed}" for seed in range(4)), "world-0", "lively-0"),
     *("times-proved", "nodes-as-they-are", "packed-known", "film-two", "network-sealed"),
+    *("breaches-many", "signed-by-a-stranger"),
 )
 """Files of which both verifiers must tell the same story, as far as the page tells it."""
 

@@ -25,6 +25,7 @@ from support.evidence.rich import rich
 from support.evidence.worlds import World
 from support.network.world import START_MS, Trip, key, one, reading, registrations
 from support.project.pages import ROOT
+from support.verifier.edges import edges
 from support.verifier.ends import ends
 from support.verifier.heads import heads_told
 from support.verifier.lively import lively
@@ -111,7 +112,7 @@ def cases() -> Iterator[Case]:
         yield Case(name, wire, replace(trust, genesis_block_id="ab" * 64))
         yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust)
         yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust, accept_format_1=True)
-    for name, evidence in [*others, *with_heads, *ends(), *lively()]:
+    for name, evidence in [*others, *with_heads, *ends(), *edges(), *lively()]:
         yield Case(name, evidence.wire(), trust_in(evidence.heads))
     proved = _times()
     proved.prove(block_info_places(proved.state.get))

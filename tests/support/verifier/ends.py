@@ -240,6 +240,7 @@ ENTRIES: Final[dict[str, Callable[[Evidence], None]]] = {
     "lot-of-nobody-made": _lot(_made_by, "ghost"),
     "lot-without-name": _lot(_nameless, "ghost"),
     "lot-malformed": _raw(address.lot(GTIN, "L42"), b"\xff"),
+    "lot-of-nobody-empty": _raw(address.lot(GTIN, "ghost"), b""),
     "lot-of-nobody-malformed": _raw(address.lot(GTIN, "ghost"), b"\xff"),
     "delivery-malformed": _raw(address.delivery("delivery-3"), b"\xff"),
     "delivery-unit-unknown": _delivery(Rule.UNIT_UNKNOWN),

@@ -73,7 +73,7 @@ export class EndState {
     const found = this.#tree.find(address);
     let holds: boolean;
     if ("nothing" in found) holds = ours === undefined;
-    else if ("value" in found) holds = kind !== undefined && (ours !== undefined || kind === "Lot") && alike(kind, ours ?? new Uint8Array(0), found.value);
+    else if ("value" in found) holds = kind !== undefined && (ours !== undefined || kind === "Lot") && alike(kind, ours, found.value);
     else if ("below" in found) {
       const only = this.#only(found.below);
       const value = only === undefined ? undefined : this.#replay.store.encoded(only);
@@ -185,11 +185,11 @@ class Scope {
 }
 
 /** Compares an entry with the ledger's, but for what depends on batches that are nobody's business here. */
-function alike(kind: Kind, ours: Uint8Array, theirs: Uint8Array): boolean {
-  if (same(ours, theirs)) return true;
+function alike(kind: Kind, ours: Uint8Array | undefined, theirs: Uint8Array): boolean {
+  if (ours && same(ours, theirs)) return true;
   const type = `state.${kind}`;
   try {
-    const [mine, ledgers] = [codec.decode<object>(type, ours), codec.decodeCanonical<object>(type, theirs)];
+    const [mine, ledgers] = [codec.decode<object>(type, ours ?? new Uint8Array(0)), codec.decodeCanonical<object>(type, theirs)];
     if (kind === "Lot" && !(ledgers as s.Lot).gtin) return false;
     if (kind === "Lot") forgetUse(mine as s.Lot, ledgers as s.Lot);
     else if (kind === "Transformation") (mine as s.Transformation).findings = (ledgers as s.Transformation).findings;

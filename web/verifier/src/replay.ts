@@ -11,6 +11,7 @@ import { type Action, actionOf, apply } from "./rules/apply.ts";
 import type { Joined, Tampered } from "./rules/case.ts";
 import { Refusal } from "./rules/refusal.ts";
 import { Store } from "./rules/store.ts";
+import { WireError } from "./wire.ts";
 
 const VERSIONS = ["1.0", "1.1", "1.2", "1.3"];
 
@@ -21,6 +22,16 @@ export interface Digest {
   root: string;
   derived: boolean;
   started_at_ms: bigint;
+}
+
+/** What tells a block's time, whatever else it holds. */
+function timeIn(payload: Uint8Array): block_info.BlockInfoTxn {
+  try {
+    return codec.decode<block_info.BlockInfoTxn>("block_info.BlockInfoTxn", payload);
+  } catch (error) {
+    if (error instanceof WireError) throw new Failure(0, `${payload.length} bytes are not a valid BlockInfoTxn message: ${error.message}`);
+    throw error;
+  }
 }
 
 export class Replay {
@@ -62,7 +73,7 @@ export class Replay {
   /** Applies a transaction; `has` knows which transactions came before. */
   take(taken: Taken, has: (id: string) => boolean): void {
     const { header } = taken;
-    if (header.family_name === "block_info") return this.#time(taken);
+    if (header.family_name === "block_info" && header.family_version === "1.0") return this.#time(taken);
     if (header.family_name !== "wayseal") return;
     const version = VERSIONS.indexOf(header.family_version);
     const id = taken.transaction.header_signature;
@@ -95,9 +106,8 @@ export class Replay {
 
   /** A block's time is told by the batch with which it begins. */
   #time(taken: Taken): void {
-    if (!taken.first) return;
-    const told = codec.decode<block_info.BlockInfoTxn>("block_info.BlockInfoTxn", taken.transaction.payload);
-    if (told.block) this.#times.set(taken.block, told.block.timestamp);
+    const told = timeIn(taken.transaction.payload);
+    if (taken.first && told.block) this.#times.set(taken.block, told.block.timestamp);
   }
 
   #admin(key: string): boolean {
@@ -129,10 +139,7 @@ export class Replay {
         const movers = this.movers.get(delivery) ?? new Set();
         this.movers.set(delivery, movers.add(value.trip_id));
       }
-      if (value.device_id) {
-        const keys = this.deviceKeys.get(value.trip_id) ?? new Set();
-        this.deviceKeys.set(value.trip_id, keys.add(signer));
-      }
+      if (value.device_id) this.#keepSigner(value.trip_id, value.device_id, signer);
     }
     if (action.name === "record_run") for (const each of (action.value as p.RecordRun).readings) this.#signed(each.clock?.utc_ms);
     if (action.name === "start_trip") {
@@ -141,6 +148,15 @@ export class Replay {
     }
     if (action.name === "record_video" && this.#named.has(value.trip_id as string)) this.#recording(action.value as p.RecordVideo);
     this.store.forgetChanges();
+  }
+
+  /** Keeps the key if a device of the trip signed with it. */
+  #keepSigner(trip: string, device: string, signer: string): void {
+    const start = (this.store.entries.get(at.trip(trip))?.value as s.Trip | undefined)?.start;
+    const owner = (this.store.entries.get(at.key(signer))?.value as s.Key | undefined)?.owner_id;
+    if (!start || owner !== device || ![start.device_id, ...start.other_device_ids].includes(device)) return;
+    const keys = this.deviceKeys.get(trip) ?? new Set();
+    this.deviceKeys.set(trip, keys.add(signer));
   }
 
   #signed(utc: bigint | undefined): void {

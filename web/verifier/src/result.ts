@@ -25,7 +25,7 @@ const CHECKS = [
 const FATAL = [2, 3, 4, 5, 6, 8, 9, 10, 13, 11, 16];
 
 /** Units as people write them. */
-const UNIT_SIGNS: Record<string, string> = { CEL: "°C", P1: "%", PAL: "Pa" };
+const UNIT_SIGNS: Record<string, string> = { CEL: "°C", P1: "%", A97: "hPa" };
 
 type Content = Node | string;
 

@@ -72,7 +72,7 @@ export interface RecordingStory {
 }
 
 const LAST_MS = 253_402_300_799_999n; // the end of the year 9999
-const UNITS: Record<number, [string, number]> = { 1: ["CEL", 1000], 2: ["P1", 1000], 3: ["PAL", 1] };
+const UNITS: Record<number, [string, number]> = { 1: ["CEL", 1000], 2: ["P1", 1000], 3: ["A97", 100] };
 const SIGNS: [number, string][] = [[1, "enclosure-open"], [2, "door-open"], [4, "motion"], [8, "shock"], [16, "light"], [32, "camera-blocked"],
   [64, "sensor-unplugged"], [128, "clock-set-back"], [256, "rebooted"]];
 const signsOf = (flags: number): string[] => SIGNS.filter(([flag]) => flags & flag).map(([, word]) => word);

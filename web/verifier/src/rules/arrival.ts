@@ -3,7 +3,6 @@
 import type { payload as p } from "../messages.ts";
 import type { Told } from "./chains.ts";
 
-const KILOMETRE_CM = 100_000;
 const DEGREE_M = 111_195n;
 const E7 = 10n ** 7n;
 
@@ -12,8 +11,8 @@ export function arrived(t: Told): void {
   const site = trip.destination;
   if (!site?.position) return;
   const where = chain.last_position;
-  if (!where || where.accuracy_cm >= KILOMETRE_CM) {
-    if (!where && trip.start?.device_id === chain.device_id) notes.add("position-missing", `no position; ${site.site_id} has a known place`);
+  if (!where) {
+    if (trip.start?.device_id === chain.device_id) notes.add("position-missing", `no position; ${site.site_id} has a known place`);
     return;
   }
   const away = distance(where, site.position);

@@ -5,7 +5,7 @@ import * as at from "./address.ts";
 import { type Case, create, type Notes } from "./case.ts";
 import { mark } from "./marks.ts";
 import type { Clock } from "./times.ts";
-import { atMost, passed } from "./times.ts";
+import { atMost } from "./times.ts";
 import { QUANTITIES } from "./trips.ts";
 
 export const MOST_TOLD = 64;
@@ -51,12 +51,6 @@ export function moment(trip: s.Trip, chain: s.Chain): Clock | undefined {
   const start = trip.start as p.StartTrip;
   if (!isStarting(trip, chain.device_id)) return undefined;
   return start.clock ?? { utc_ms: start.started_at_ms, monotonic_ms: 0n, boot_id: new Uint8Array(0) };
-}
-
-/** Time since the chain's last moment. */
-export function step(trip: s.Trip, chain: s.Chain, clock: Clock, version: number): bigint {
-  const before = moment(trip, chain);
-  return before ? passed(before, clock, version) : 0n;
 }
 
 export interface Told {

@@ -6,17 +6,20 @@ import { create } from "./case.ts";
 import { measuredOf, type Told } from "./chains.ts";
 import { mark } from "./marks.ts";
 import { atMost } from "./times.ts";
-import { QUANTITIES } from "./trips.ts";
 
 const MOST_BREACHES = 256;
+/** What a finding calls each quantity: the field of a reading. */
+const FIELDS: Record<number, string> = { 1: "temperature_mcel", 2: "humidity_mpct", 3: "pressure_pa" };
 
 /** Follows each limit of the trip through one reading. */
 export function follow(t: Told, reading: p.RunReading, elapsed: bigint): void {
-  const total = t.trip.deliveries.reduce((sum, each) => sum + each.limits.length, 0);
-  let index = 0;
-  t.trip.deliveries.forEach((each, place) => {
-    for (const limit of each.limits) followLimit(t, reading, elapsed, { place, delivery: each.delivery_id, limit, index: index++, total });
-  });
+  for (const each of watchedOf(t.trip)) followLimit(t, reading, elapsed, each);
+}
+
+/** The limits of a trip's deliveries, in the trip's order. */
+function watchedOf(trip: s.Trip): Watched[] {
+  const all = trip.deliveries.flatMap((each, place) => each.limits.map((limit) => ({ place, delivery: each.delivery_id, limit })));
+  return all.map((each, index) => ({ ...each, index, total: all.length }));
 }
 
 interface Watched {
@@ -66,14 +69,17 @@ function breach(t: Told, x: s.Excursion, position: p.Position | undefined, w: Wa
   if (!chain.breaches.length) chain.breaches = Array.from({ length: w.total }, () => 0);
   const count = (chain.breaches[w.index] ?? 0) + 1;
   chain.breaches[w.index] = count;
-  const most = Math.floor(MOST_BREACHES / w.total);
+  const most = listedOf(w.total);
   if (count <= most) c.store.write("Breach", placeOf(t, x), create<s.Breach>("state.Breach", { ...told(t, x, w.limit), position }));
   else if (count === most + 1) {
     t.notes.add("breaches-many",
-      `${most} breaches of ${w.delivery}'s ${QUANTITIES[x.quantity]} are told; from here on they are counted only`, { sequence: t.sequence });
+      `${most} breaches of ${w.delivery}'s ${FIELDS[x.quantity]} are told; from here on they are counted only`, { sequence: t.sequence });
   }
   mark(t, w.place, (d) => { d.breaches += 1; });
 }
+
+/** How many breaches of each limit a chain lists. */
+const listedOf = (limits: number): number => Math.floor(MOST_BREACHES / limits);
 
 const placeOf = (t: Told, x: s.Excursion): string =>
   at.breach((t.trip.start as p.StartTrip).trip_id, t.chain.device_id, x.delivery_id, x.quantity, x.since_sequence);
@@ -85,17 +91,18 @@ function told(t: Told, x: s.Excursion, limit: p.Limit): Partial<s.Breach> {
   };
 }
 
-function end(t: Told, x: s.Excursion, w: { limit: p.Limit }): void {
+function end(t: Told, x: s.Excursion, w: Watched): void {
   t.chain.excursions = t.chain.excursions.filter((each) => each !== x);
-  if (!x.breached) return;
+  if (!x.breached || (t.chain.breaches[w.index] ?? 0) > listedOf(w.total)) return;
   const before = t.c.store.read<s.Breach>("Breach", placeOf(t, x));
   if (before) t.c.store.write("Breach", placeOf(t, x), { ...before, ...told(t, x, w.limit), ended: true });
 }
 
 /** The seal ends breaches that still last. */
 export function endAll(t: Told): void {
+  const watched = watchedOf(t.trip);
   for (const each of [...t.chain.excursions]) {
-    const limit = t.trip.deliveries.find((one) => one.delivery_id === each.delivery_id)?.limits.find((one) => one.quantity === each.quantity);
-    if (limit) end(t, each, { limit });
+    const limit = watched.find((one) => one.delivery === each.delivery_id && one.limit.quantity === each.quantity);
+    if (limit) end(t, each, limit);
   }
 }

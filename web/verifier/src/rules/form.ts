@@ -124,9 +124,10 @@ function agreement(terms: p.OpenDelivery, version: number): void {
   form(!terms.other_carrier_ids.some((each) => [terms.seller_id, terms.buyer_id].includes(each)), "seller and buyer are not among the other carriers");
   time(terms.deadline_ms, "deadline_ms");
   form(!terms.authority_id || !parties.includes(terms.authority_id), "the authority is a party of the delivery");
-  const names = (lots: readonly { gtin: string; lot: string }[]): string[] => lots.map((each) => `${each.gtin}\0${each.lot}`).sort();
-  const items = names(terms.items.map((each) => each.lot ?? { gtin: "", lot: "" }));
-  form(!items.length || items.join() === names(terms.lots).filter((each, at, all) => each !== all[at - 1]).join(), "items are not of each lot once");
+  const nameOf = (lot: { gtin: string; lot: string } | undefined): string => `${lot?.gtin ?? ""}\0${lot?.lot ?? ""}`;
+  const items = terms.items.map((each) => nameOf(each.lot));
+  const lots = new Set(terms.lots.map(nameOf));
+  form(!items.length || (items.length === lots.size && new Set(items).size === lots.size && items.every((each) => lots.has(each))), "items are not of each lot once");
   for (const each of terms.items) {
     words(each.product, "product");
     amount(each.quantity, each.unit, version);

@@ -16,9 +16,9 @@ export { nameOf as lotName };
 export function transformLots(c: Case, a: p.TransformLots): void {
   signedByParty(c, a.party_id);
   partyWithRole(c, a.party_id, p.Role.MANUFACTURER, p.Role.SELLER);
-  must(c.store.read("Site", at.site(a.site_id)), "unknown-site", `site ${a.site_id} is not registered`);
+  must(c.store.has(at.site(a.site_id)), "unknown-site", `site ${a.site_id} is not registered`);
   const address = at.transformation(a.transformation_id);
-  must(!c.store.read("Transformation", address), "transformation-exists", `transformation ${a.transformation_id} is on record`);
+  must(!c.store.has(address), "transformation-exists", `transformation ${a.transformation_id} is on record`);
   const notes = new Notes({ transformation_id: a.transformation_id, transaction_id: c.id });
   for (const each of a.inputs) use(c, each, notes);
   for (const each of a.outputs) make(c, each, a.party_id, notes);

@@ -20,7 +20,7 @@ export function handOver(c: Case, a: p.HandOver): void {
   const d = copyOf(deliveryOf(c, a.delivery_id));
   if (c.version) refresh(d);
   const terms = d.terms as p.OpenDelivery;
-  must(c.store.read("Site", at.site(a.site_id)), "unknown-site", `site ${a.site_id} is not registered`);
+  must(c.store.has(at.site(a.site_id)), "unknown-site", `site ${a.site_id} is not registered`);
   const hands = [terms.seller_id, terms.buyer_id, ...carriersOf(terms)];
   must(a.from_party_id !== a.to_party_id && hands.includes(a.from_party_id) && hands.includes(a.to_party_id),
     "not-the-party", "not between two of the delivery's parties");

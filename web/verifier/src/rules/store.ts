@@ -48,6 +48,12 @@ export class Store {
     return value;
   }
 
+  /** Whether there is an entry, whichever version of the rules wrote it: all that some rules ask. */
+  has(address: string): boolean {
+    this.met.add(address);
+    return this.entries.has(address);
+  }
+
   write(kind: Kind, address: string, value: object): void {
     this.met.add(address);
     if (kind === "Delivery") this.#changed.add(((value as state.Delivery).terms as { delivery_id: string }).delivery_id);

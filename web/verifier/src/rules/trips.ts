@@ -4,6 +4,7 @@ import { hex } from "../hash.ts";
 import { payload as p, state as s } from "../messages.ts";
 import * as at from "./address.ts";
 import { type Case, carriersOf, create, Notes, signedByDevice, signedByParty, tripOf } from "./case.ts";
+import { longestOf } from "./chains.ts";
 import { quoted } from "./deliveries.ts";
 import { siteOnTrip } from "./handovers.ts";
 import { copyOf, followFacts, isEnded, isFlowing, moved, refresh, statusOf, wholeOf } from "./life.ts";
@@ -12,18 +13,17 @@ import { handOverTimes } from "./tripend.ts";
 import { implausible } from "./times.ts";
 
 const { OFFERED, OPEN, IN_TRANSIT, CLOSED, CANCELLED, SETTLED } = s.Delivery_Status;
-const SILENCE_S = 900;
 
 export function startTrip(c: Case, a: p.StartTrip): void {
   const key = signedByDevice(c);
   must(key.owner_id === a.device_id, "unknown-device", `key ${c.header.signer_public_key} is not of device ${a.device_id}`);
-  const device = c.store.read<s.Device>("Device", at.device(a.device_id)) as s.Device;
-  must(!c.store.read("Trip", at.trip(a.trip_id)), "trip-exists", `trip ${a.trip_id} was started before`);
+  must(!c.store.has(at.trip(a.trip_id)), "trip-exists", `trip ${a.trip_id} was started before`);
   const notes = new Notes({ trip_id: a.trip_id, device_id: a.device_id, transaction_id: c.id });
   if (key.revoked) notes.add("key-revoked", `key ${c.header.signer_public_key} was revoked`);
   for (const each of new Set([a.origin_site_id, ...a.via_site_ids, a.destination_site_id])) {
-    if (!c.store.read("Site", at.site(each))) notes.add("site-unknown", `site ${quoted(each)} is not registered`);
+    if (!c.store.has(at.site(each))) notes.add("site-unknown", `site ${quoted(each)} is not registered`);
   }
+  const device = c.store.read<s.Device>("Device", at.device(a.device_id)) as s.Device;
   const trip = create<s.Trip>("state.Trip", { start: a, party_ids: [device.party_id] });
   if (c.version) {
     const destination = c.store.read<s.Site>("Site", at.site(a.destination_site_id))?.site;
@@ -55,7 +55,7 @@ function carry(c: Case, trip: s.Trip, id: string, party: string, revoked: boolea
   const carried = create<s.TripLimits>("state.TripLimits", { delivery_id: terms.delivery_id, limits: terms.limits });
   if (c.version) {
     carried.agreed_at_s = d.agreed_at_s;
-    carried.limits = terms.limits.map((each) => ({ ...each, longest_silence_s: each.longest_silence_s || SILENCE_S }));
+    carried.limits = terms.limits.map((each) => ({ ...each, longest_silence_s: longestOf(each) }));
   }
   const joined = d.early.filter((each) => each.trip_id === start.trip_id);
   d.early = d.early.filter((each) => each.trip_id !== start.trip_id);
@@ -155,11 +155,11 @@ export const QUANTITIES: Record<number, string> = { 1: "temperature", 2: "humidi
 export function placeHold(c: Case, a: p.PlaceHold): void {
   signedByParty(c, a.party_id);
   const trip = tripOf(c, a.trip_id);
-  const party = c.store.read<s.Party>("Party", at.party(a.party_id));
-  must(trip.party_ids.includes(a.party_id) || party?.roles.includes(p.Role.AUTHORITY), "not-the-party",
-    `trip ${a.trip_id} does not concern ${a.party_id}`);
+  const concerned = trip.party_ids.includes(a.party_id)
+    || c.store.read<s.Party>("Party", at.party(a.party_id))?.roles.includes(p.Role.AUTHORITY);
+  must(concerned, "not-the-party", `trip ${a.trip_id} does not concern ${a.party_id}`);
   const address = at.hold(a.trip_id, a.hold_id);
-  must(!c.store.read("Hold", address), "hold-exists", `hold ${a.hold_id} was placed before`);
+  must(!c.store.has(address), "hold-exists", `hold ${a.hold_id} was placed before`);
   c.store.write("Hold", address, create<s.Hold>("state.Hold", { placed: a }));
 }
 
