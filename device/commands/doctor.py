@@ -44,7 +44,7 @@ def findings(
         except WaysealError as problem:
             remedy = "stop the agent and keep the file as it is: what it has is not elsewhere"
             yield error("journal", problem, remedy)
-    yield from clock.findings(machine, latest_ms)
+    yield from guarded(clock.findings(machine, latest_ms, settings), "clock")
     if settings.data.is_dir():
         yield room.card(settings.data, _may_grow(settings, status))
     if status is not None:

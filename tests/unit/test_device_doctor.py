@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
 from contracts.keys import Signer
+from contracts.records.reading import Clock, ClockOrigin
 from contracts.runtime.checks import Finding, Severity
 from contracts.runtime.kernelclock import KernelClock
 from device.commands.doctor import findings
@@ -28,6 +29,7 @@ from support.machine.private import write_private
 from support.trucks.truck import Truck, write_log
 
 NOW = datetime(2026, 3, 2, 6, tzinfo=UTC)
+YEAR_MS = 365 * 86_400_000
 NOW_MS = round(NOW.timestamp() * 1000)
 SOUND = KernelClock(synchronised=True, offset_s=0.0, max_error_s=0.02)
 
@@ -52,8 +54,8 @@ def faults(found: Iterator[Finding]) -> list[str]:
     return [f"{each.severity} {each.subject}: {each.words}" for each in bad]
 
 
-def test_a_sound_clock_has_no_fault(machine: Machine) -> None:
-    (found,) = clock.findings(machine, NOW_MS)
+def test_a_sound_clock_has_no_fault(settings: Settings, machine: Machine) -> None:
+    (found,) = clock.findings(machine, NOW_MS, settings)
     assert found.severity is Severity.OK
     assert found.words == "2026-03-02T06:00:00.000Z, synchronised, wrong by at most 0.0 s"
 
@@ -76,10 +78,49 @@ def test_a_sound_clock_has_no_fault(machine: Machine) -> None:
     ],
 )
 def test_a_clock_that_may_be_wrong(
-    machine: Machine, change: dict[str, object], latest_ms: int | None, said: str
+    settings: Settings,
+    machine: Machine,
+    change: dict[str, object],
+    latest_ms: int | None,
+    said: str,
 ) -> None:
-    (fault,) = faults(clock.findings(replace(machine, **change), latest_ms))  # type: ignore[arg-type]
+    changed = replace(machine, **change)  # type: ignore[arg-type]
+    (fault,) = faults(clock.findings(changed, latest_ms, settings))
     assert fault.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("origin", "claimed_ms", "said"),
+    [
+        (ClockOrigin.GNSS, YEAR_MS + 1, []),
+        (ClockOrigin.GNSS, YEAR_MS - 1, ["error clock: it is at 2027"]),
+        (
+            ClockOrigin.NONE,
+            0,
+            [
+                "warning clock: 2026-03-02T06:00:00.000Z, not synchronised",
+                "warning clock: it is at 2026-03-02T06:00:00.000Z, before the latest reading",
+            ],
+        ),
+    ],
+)
+def test_the_time_of_a_receiver_is_what_readings_have(
+    tmp_path: Path,
+    machine: Machine,
+    monkeypatch: pytest.MonkeyPatch,
+    origin: ClockOrigin,
+    claimed_ms: int,
+    said: list[str],
+) -> None:
+    settings = load(Truck(tmp_path / "truck", '[clock]\ngpsd = "127.0.0.1:1"\n').config, {})
+    claimed = Clock(NOW_MS + claimed_ms, 0, bytes(16), origin)
+    monkeypatch.setattr(clock, "clock_of", lambda _: lambda: claimed)
+    behind = replace(machine, clock=lambda: replace(SOUND, synchronised=False))
+    found = [*clock.findings(behind, NOW_MS + YEAR_MS, settings)]
+    assert not any("`gpsd`" in each.remedy for each in found)
+    assert [
+        each[: len(begin)] for each, begin in zip(faults(iter(found)), said, strict=True)
+    ] == said
 
 
 def test_an_agent_that_does_not_run_and_one_that_does(settings: Settings, machine: Machine) -> None:
