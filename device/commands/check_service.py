@@ -5,14 +5,17 @@ Root may read and write everything, so what root can use says nothing of the ser
 
 import os
 import pwd
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
-from contracts.runtime.checks import Finding, error, ok
-from device.service import DATA, USER
+from contracts.runtime.checks import Finding, error, ok, warning
+from device.service import DATA, USER, ServiceUnit, unit
 from device.settings import GatewaySettings, Settings
 from device.settings_file import USUAL, settings_path
+
+_IN_UNIT: Final = "below [Service] in systemctl edit wayseal-device"
 
 
 def service(settings: Settings, config: Path | None) -> Iterator[Finding]:
@@ -29,13 +32,29 @@ def service(settings: Settings, config: Path | None) -> Iterator[Finding]:
     except KeyError:
         return
     yield from usable(settings, USUAL, user)
-    if not settings.data.is_relative_to(DATA):
-        yield error(
-            "service",
-            f"it may write below {DATA} alone, and data is {settings.data}",
-            f"data = {str(DATA)!r} in {USUAL}; or ReadWritePaths={settings.data} below [Service] "
-            "in systemctl edit wayseal-device",
-        )
+    yield from _allowed(settings, unit())
+
+
+def _allowed(settings: Settings, of: ServiceUnit) -> Iterator[Finding]:
+    """Yield what the unit keeps from the service, whatever its user may do."""
+    hidden = False
+    for path in dict.fromkeys((settings.data, settings.key_file, *_named(settings))):
+        if line := of.hides(path):
+            hidden |= path == settings.data
+            yield error(
+                "service",
+                f"its unit hides {path} from it",
+                f"move it, such as to /etc/wayseal or below {DATA}; or {line} {_IN_UNIT}",
+            )
+    if hidden or of.may_write(settings.data):
+        return
+    words = f"it may write below {DATA} alone, and data is {settings.data}"
+    remedy = f"data = {str(DATA)!r} in {USUAL}; or ReadWritePaths={settings.data} {_IN_UNIT}"
+    if of.is_known:
+        yield error("service", words, remedy)
+    else:
+        why = f"{words}: so it is unless its unit says otherwise, which systemctl does not tell"
+        yield warning("service", why, remedy)
 
 
 def usable(settings: Settings, config: Path, user: pwd.struct_passwd) -> Iterator[Finding]:
@@ -50,18 +69,35 @@ def usable(settings: Settings, config: Path, user: pwd.struct_passwd) -> Iterato
     """
     read = [each for each in (config, *_named(settings)) if each.exists()]
     written = [each for each in (settings.data, settings.key_file) if each.exists()]
-    written += settings.data.rglob("*")
+    written += _below(settings.data)
     with _being(user):
-        unread = [each for each in read if not _may(each, os.R_OK)]
-        unwritten = [each for each in written if not _may(each, os.W_OK)]
-        blocked = [_blocked(each) for each in (*unread, *unwritten[:1])]
-    for path, folder in zip(unread, blocked, strict=False):
+        unread = {each: _blocked(each) for each in read if not _may(each, os.R_OK)}
+        unwritten = {each: _blocked(each) for each in written if not _may(each, os.W_OK)}
+    # An agent that runs makes and removes files while this looks.
+    unread, unwritten = _still(unread), _still(unwritten)
+    for path, folder in unread.items():
         yield _refused(user.pw_name, f"read {path}", path, folder)
     if unwritten:
-        more = f" and {len(unwritten) - 1} more" if unwritten[1:] else ""
-        yield _refused(user.pw_name, f"write {unwritten[0]}{more}", settings.data, blocked[-1])
+        path, folder = next(iter(unwritten.items()))
+        more = f" and {len(unwritten) - 1} more" if len(unwritten) > 1 else ""
+        yield _refused(user.pw_name, f"write {path}{more}", settings.data, folder)
     if not unread and not unwritten:
         yield ok("service", f"its user {user.pw_name} may read its settings and write its data")
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield everything below a folder; one that vanishes has nothing."""
+    for parent, folders, names in os.walk(folder):
+        yield from (Path(parent, name) for name in (*folders, *names))
+
+
+def _still(refused: Mapping[Path, Path | None]) -> dict[Path, Path | None]:
+    """Return those that are still there, and so is the folder that closes the way to them."""
+    return {
+        path: folder
+        for path, folder in refused.items()
+        if os.path.lexists(path) and (folder is None or os.path.lexists(folder))
+    }
 
 
 def _named(settings: Settings) -> Iterator[Path]:
@@ -71,6 +107,8 @@ def _named(settings: Settings) -> Iterator[Path]:
     if settings.source is not None:
         files = (settings.source.readings, settings.source.track, *settings.source.videos)
         yield from (each for each in files if each is not None)
+    presence = settings.presence.file if settings.presence is not None else None
+    yield from (each for each in (settings.clock.file, presence) if each is not None)
 
 
 def _certificates(gateway: GatewaySettings) -> Sequence[Path]:

@@ -102,6 +102,7 @@ class GnssClock:
     def close(self) -> None:
         """Listen no more; never raises."""
         self._over.set()
+        self._has_told.set()  # nothing more is waited for
 
     def hear(self, report: Mapping[str, object]) -> None:
         """Take a report of gpsd; one without a fix, or without a time, says nothing.

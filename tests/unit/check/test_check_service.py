@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.runtime.checks import Finding
+from device import service as device_service
 from device.commands import check_service
 from device.commands.check_service import service, usable
 from device.settings_file import load
@@ -83,9 +84,92 @@ def test_only_the_services_own_file_is_asked_about(
     monkeypatch.setattr(check_service, "USER", "no-such-user")
     assert not [*service(settings, truck.config)]
     monkeypatch.setattr(check_service, "USER", "nobody")
+    systemctl(monkeypatch, truck.folder, "LoadState=not-found")
+    monkeypatch.setattr(device_service, "_TEMPORARY", ())
     first, second = service(settings, truck.config)
-    assert (first.severity, second.severity) == ("ok", "error")
+    assert (first.severity, second.severity) == ("ok", "warning")
     assert "it may write below /var/lib/wayseal/device alone" in second.words
+    assert "systemctl does not tell" in second.words
     assert "ReadWritePaths=" in second.remedy
-    monkeypatch.setattr(check_service, "DATA", truck.folder)
-    assert [each.severity for each in service(settings, truck.config)] == ["ok"]
+
+
+def systemctl(monkeypatch: pytest.MonkeyPatch, folder: Path, *says: str) -> None:
+    """Have systemd say so of the unit."""
+    path = folder / "bin" / "systemctl"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("#!/bin/sh\ncat <<'END'\n" + "\n".join(says) + "\nEND\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize(
+    ("paths", "shown", "severities"),
+    [
+        ("", True, ["ok", "error"]),
+        ("/srv -{folder}", True, ["ok"]),
+        ("{folder}", False, ["ok", "error", "error", "error"]),  # data, key and log.csv
+    ],
+)
+def test_what_the_unit_allows_is_asked(
+    truck: Truck,
+    monkeypatch: pytest.MonkeyPatch,
+    paths: str,
+    severities: list[str],
+    *,
+    shown: bool,
+) -> None:
+    monkeypatch.setattr(check_service, "USUAL", truck.config)
+    monkeypatch.setattr(check_service, "USER", "nobody")
+    monkeypatch.setattr(device_service, "_TEMPORARY", (truck.folder,))
+    writable = f"ReadWritePaths={paths.format(folder=truck.folder)}"
+    private = f"PrivateTmp={'no' if shown else 'yes'}"
+    systemctl(monkeypatch, truck.folder, "LoadState=loaded", writable, private, "ProtectHome=yes")
+    found = [*service(load(truck.config, {}), truck.config)]
+    assert [each.severity for each in found] == severities
+    for each in found[1:]:
+        assert ("PrivateTmp=no" if not shown else "ReadWritePaths=") in each.remedy
+
+
+@pytest.mark.parametrize("folder", ["/home/pi", "/root", "/tmp", "/var/tmp/x"])  # noqa: S108
+def test_the_delivered_unit_hides_homes_and_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    systemctl(monkeypatch, tmp_path, "LoadState=not-found")
+    says = (Path(__file__).parents[3] / "deploy/systemd/wayseal-device.service").read_text()
+    assert "ProtectHome=yes\nPrivateTmp=yes\n" in says
+    assert device_service.unit().hides(Path(folder) / "ca.pem")
+    assert not device_service.unit().hides(Path("/etc/wayseal/ca.pem"))
+
+
+def test_files_that_an_agent_removes_are_no_fault(
+    truck: Truck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    film = truck.data / "video"
+    film.mkdir(exist_ok=True)
+    part = film / "dock.part"
+    part.touch(mode=0o600)
+    may = check_service._may  # noqa: SLF001 - the agent works between listing and asking
+
+    def works(path: Path, mode: int) -> bool:
+        part.unlink(missing_ok=True)
+        return may(path, mode)
+
+    os.chown(film, NOBODY.pw_uid, NOBODY.pw_gid)
+    monkeypatch.setattr(check_service, "_may", works)
+    assert [each.severity for each in asked(truck)] == ["ok"]
+
+
+def test_a_folder_that_an_agent_removes_is_no_fault(
+    truck: Truck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan = os.scandir
+    folder = truck.data / "gone"
+    folder.mkdir()
+
+    def scandir(path: str) -> object:
+        if Path(path) == folder:
+            folder.rmdir()
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert [each.severity for each in asked(truck)] == ["ok"]
