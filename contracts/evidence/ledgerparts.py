@@ -46,7 +46,8 @@ class BlockHeads:
         """Check the next head.
 
         Raises:
-            RejectedError: It does not follow the head before, or its signature is wrong.
+            RejectedError: It does not follow the head before, its signature is wrong, or it names
+                a batch that was named before.
         """
         head = parse_part(BlockHead, payload)
         header = check_block_id(head.header, head.header_signature)
@@ -62,6 +63,10 @@ class BlockHeads:
                 raise RejectedError(
                     f"block {header.block_num} names a batch {batch_id[:80]!r}, "
                     f"expected {ID_HEX} lower-case hexadecimal digits"
+                )
+            if batch_id in self._place:
+                raise RejectedError(
+                    f"block {header.block_num} names batch {batch_id[:16]}…, which was named before"
                 )
             self._place[batch_id] = (header.block_num, place)
         self.genesis_id = self.genesis_id or head.header_signature

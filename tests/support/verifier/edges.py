@@ -8,6 +8,7 @@ from contracts.actions.table import Action
 from contracts.encoding import canonical
 from contracts.proto.block_info_pb2 import BlockInfo, BlockInfoTxn
 from contracts.proto.payload_pb2 import (
+    AUTHORITY,
     DeliveredLot,
     Limit,
     Lot,
@@ -19,7 +20,7 @@ from contracts.proto.payload_pb2 import (
     TransformLots,
 )
 from contracts.proto.payload_pb2 import Position as Place
-from contracts.proto.sawtooth_pb2 import Batch
+from contracts.proto.sawtooth_pb2 import Batch, BatchHeader
 from contracts.records.reading import Position, Reading
 from contracts.rules.excursions import BREACHES_MAX
 from contracts.rules.places import ACCURACY_CM_MAX
@@ -36,6 +37,7 @@ from support.network.world import (
     key,
     loading,
     one,
+    party,
     reading,
     registrations,
 )
@@ -51,6 +53,8 @@ def edges() -> Iterator[tuple[str, Evidence]]:
     yield from _behind()
     yield "signed-by-a-stranger", _strange()
     yield "items-in-one-name", _items()
+    yield "batch-in-two-blocks", _named_twice()
+    yield "batch-without-transactions", _empty()
     yield "block-time-malformed", _timed(b"\xff", "1.0")
     late = BlockInfoTxn(block=BlockInfo(block_num=0, timestamp=4 * START_MS // 1000))
     yield "block-time-of-another-version", _timed(canonical(late), "2.0")
@@ -183,3 +187,23 @@ def _timed(payload: bytes, version: str) -> Evidence:
     )
     driven = trip.whole([reading(0), reading(1)])
     return evidence_of([registrations(), [build_batch(node, [told]), *driven]], [trip.trip_id])
+
+
+def _named_twice() -> Evidence:
+    """Return evidence of a ledger two blocks of which name one batch, shown at the second."""
+    trip, again = Trip(), party("customs", AUTHORITY)
+    driven = trip.whole([reading(0), reading(1)])
+    told = evidence_of([[*registrations(), again], [*driven, again]], [trip.trip_id])
+    told.batches.remove(again)
+    told.prove()
+    return told
+
+
+def _empty() -> Evidence:
+    """Return evidence with a batch of no transaction."""
+    trip, signer = Trip(), key("carrier")
+    header = canonical(BatchHeader(signer_public_key=signer.public_key))
+    empty = Batch(header=header, header_signature=signer.sign(header))
+    return evidence_of(
+        [registrations(), [*trip.whole([reading(0), reading(1)]), empty]], [trip.trip_id]
+    )

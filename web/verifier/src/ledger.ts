@@ -72,7 +72,7 @@ export class Ledger {
     }
     header.batch_ids.forEach((id, at) => {
       if (!ID.test(id)) throw new Failure(2, `block ${number} names a batch id of another form`, { about });
-      if (this.#places.has(id)) throw new Failure(2, `batch ${short(id)} is in two places`, { about: id });
+      if (this.#places.has(id)) throw new Failure(2, `block ${number} names batch ${short(id)}, which was named before`, { about });
       this.#places.set(id, { order: this.#order++, block: number, first: at === 0 });
     });
     if (number && network !== this.byNetwork) throw new Failure(2, `block ${number}: one signer and a network of validators do not make blocks of one ledger`, { about });
@@ -111,6 +111,7 @@ export class Ledger {
     const id = batch.header_signature;
     const fail = (text: string): Failure => new Failure(3, `batch ${short(id)}: ${text}`, { about: id });
     if (batch.transactions.length > MOST_TRANSACTIONS) throw fail(`${batch.transactions.length} transactions`);
+    if (!batch.transactions.length) throw fail("holds no transactions");
     if (batch.trace) throw fail("`trace` set, which no signature covers");
     const header = decoded<sawtooth.BatchHeader>("sawtooth.BatchHeader", batch.header, false);
     this.#pool.check({ message: batch.header, signature: id, key: header.signer_public_key }, () => fail("signature does not match"));
