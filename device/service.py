@@ -43,7 +43,7 @@ def unit() -> ServiceUnit:
 
     Source: systemctl(1), `show`; systemd.exec(5).
     """
-    names = ("LoadState", "ReadWritePaths", "ProtectHome", "PrivateTmp")
+    names = ("LoadState", "ProtectSystem", "ReadWritePaths", "ProtectHome", "PrivateTmp")
     command = ["systemctl", "show", *(f"--property={each}" for each in names), _UNIT]
     try:
         said = subprocess.run(  # noqa: S603 - nobody's words are in it
@@ -55,6 +55,8 @@ def unit() -> ServiceUnit:
         known, paths = {}, []
     if known.get("LoadState") != "loaded":
         return ServiceUnit(is_known=False, writable=(), hidden=_hidden("yes", "yes"))
+    if known.get("ProtectSystem") != "strict":
+        paths.append("/")
     writable = tuple(Path(each.lstrip("-+")) for each in paths)
     hidden = _hidden(known.get("ProtectHome", ""), known.get("PrivateTmp", ""))
     return ServiceUnit(is_known=True, writable=writable, hidden=hidden)

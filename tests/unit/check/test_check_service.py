@@ -103,16 +103,18 @@ def systemctl(monkeypatch: pytest.MonkeyPatch, folder: Path, *says: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("paths", "shown", "severities"),
+    ("system", "paths", "shown", "severities"),
     [
-        ("", True, ["ok", "error"]),
-        ("/srv -{folder}", True, ["ok"]),
-        ("{folder}", False, ["ok", "error", "error", "error"]),  # data, key and log.csv
+        ("strict", "", True, ["ok", "error"]),
+        ("strict", "/srv -{folder}", True, ["ok"]),
+        ("no", "", True, ["ok"]),
+        ("strict", "{folder}", False, ["ok", "error", "error", "error"]),  # data, key, log.csv
     ],
 )
 def test_what_the_unit_allows_is_asked(
     truck: Truck,
     monkeypatch: pytest.MonkeyPatch,
+    system: str,
     paths: str,
     severities: list[str],
     *,
@@ -121,9 +123,14 @@ def test_what_the_unit_allows_is_asked(
     monkeypatch.setattr(check_service, "USUAL", truck.config)
     monkeypatch.setattr(check_service, "USER", "nobody")
     monkeypatch.setattr(device_service, "_TEMPORARY", (truck.folder,))
-    writable = f"ReadWritePaths={paths.format(folder=truck.folder)}"
-    private = f"PrivateTmp={'no' if shown else 'yes'}"
-    systemctl(monkeypatch, truck.folder, "LoadState=loaded", writable, private, "ProtectHome=yes")
+    says = [
+        "LoadState=loaded",
+        f"ProtectSystem={system}",
+        f"ReadWritePaths={paths.format(folder=truck.folder)}",
+        f"PrivateTmp={'no' if shown else 'yes'}",
+        "ProtectHome=yes",
+    ]
+    systemctl(monkeypatch, truck.folder, *says)
     found = [*service(load(truck.config, {}), truck.config)]
     assert [each.severity for each in found] == severities
     for each in found[1:]:
