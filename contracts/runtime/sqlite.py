@@ -8,6 +8,7 @@ Source: SQLite, "PRAGMA synchronous" and "Write-Ahead Logging", durability.
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from contracts.runtime.files import sync_directory
 
 BUSY_S: Final = 30
 """Longest wait for another connection that writes, seconds."""
+_AGAIN_S: Final = 0.01
 PAGE_BYTES: Final = 4096
 """SQLite's own default, and a page of memory."""
 
@@ -318,12 +320,29 @@ def connect(
     )
     try:
         connection.execute(f"PRAGMA page_size = {page_bytes}")
-        connection.execute("PRAGMA journal_mode = WAL")
+        _begin_wal(connection)
         connection.execute(f"PRAGMA synchronous = {synchronous}")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _begin_wal(connection: sqlite3.Connection) -> None:
+    """Switch a new file to its write-ahead log; wait while somebody else does.
+
+    Of two that switch at once SQLite refuses one at once, whatever timeout was set.
+    """
+    give_up_s = time.monotonic() + BUSY_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > give_up_s:
+                raise
+            time.sleep(_AGAIN_S)
+        else:
+            return
 
 
 def is_damage(error: sqlite3.Error) -> bool:

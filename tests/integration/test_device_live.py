@@ -200,9 +200,11 @@ def test_a_killed_agent_goes_on_with_its_trip_and_seals_it_at_the_site(
     roaming: RoamingTruck, site: Site
 ) -> None:
     with roaming.truck.start("run") as agent:
-        roaming.say("absent")
-        until("readings are recorded", lambda: roaming.readings() >= READINGS)
-        agent.kill()
+        try:
+            roaming.say("absent")
+            until("readings are recorded", lambda: roaming.readings() >= READINGS)
+        finally:
+            agent.kill()
     (trip,) = roaming.status()["trips"]
     roaming.say("present")
     with roaming.truck.start("run") as agent:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from functools import cache
+from functools import cache, partial
 from itertools import count, cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,11 +31,15 @@ from device.settings_file import load
 from device.station import make, recording, videos_of
 from device.stop import Stop
 from device.tripsource import measured_trip
+from support.trucks.rogue import until
 from support.trucks.truck import Truck, walk
 
 pytestmark = pytest.mark.integration
 START_MS = 1_750_000_000_000
 SEGMENT = "dock-000000.mp4"
+STILL = CameraPlan("dock", still_pictures_per_s=50, in_the_dark=True)
+PICTURES = 20
+"""When so many more were taken, several of them are in the film."""
 
 
 @cache
@@ -67,12 +71,21 @@ class Lens:
 
 
 class Hold(Lens):
-    """A camera in a hold where nothing moves, and no picture is the very same as the one before."""
+    """A camera in a hold where nothing moves, and no picture is the very same as the one before.
+
+    Attributes:
+        taken: Gets the shade of each picture.
+    """
+
+    def __init__(self, taken: list[int], over: Event) -> None:
+        super().__init__(over)
+        self.taken = taken
 
     def pieces(self) -> Iterator[Piece]:
         shades = cycle((128, 129))
         while not self._over.wait(0.01):
-            grey = np.full((48, 64), next(shades), np.uint8)
+            self.taken.append(next(shades))
+            grey = np.full((48, 64), self.taken[-1], np.uint8)
             yield Piece(None, [VideoFrame.from_ndarray(grey, format="gray")])
 
 
@@ -279,15 +292,18 @@ def test_film_has_the_time_of_the_readings_whatever_the_machine_s_clock_says(
 def test_film_of_what_a_truck_says_is_wrong_is_marked_as_that_of_a_sign(
     tmp_path: Path, finding: Finding | None, *, marked: bool
 ) -> None:
-    road = Road(tmp_path / "truck")
+    road, taken = Road(tmp_path / "truck"), list[int]()
 
     def says(readings: int) -> None:
+        if readings in {2, 25}:  # so the film is there before what is said, and after it
+            enough = len(taken) + PICTURES
+            until("pictures are taken", lambda: len(taken) > enough)
         if readings == 2:
             road.remarks.spare("dock", True)  # noqa: FBT003 - as cameras call it
             if finding is not None:
                 road.remarks.hear(finding)
 
-    road.drives(30, says, [LiveCamera(CameraPlan("dock", in_the_dark=True), Hold)])
+    road.drives(30, says, [LiveCamera(STILL, partial(Hold, taken))])
     with recording(road.settings, road.signer, None, road.remarks) as recorder:
         (trip,) = recorder.logbook.trips()
         (film,) = recorder.logbook.recordings(trip.trip_id)
@@ -305,7 +321,7 @@ def test_a_sensor_that_stays_lost_marks_no_more_film_than_that_of_its_loss_and_i
         if readings in health:
             road.remarks.hear(Finding("cargo", health[readings], "why"))
 
-    road.drives(30, says, [LiveCamera(CameraPlan("dock", in_the_dark=True), Hold)])
+    road.drives(30, says, [LiveCamera(STILL, partial(Hold, []))])
     road.arrives()
     assert sum(Tamper.SENSOR_UNPLUGGED in signs for _, signs in road.told()) > len(health)
     assert len(marks) == len(health)

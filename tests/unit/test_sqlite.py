@@ -1,8 +1,11 @@
 """A database of a version: created, upgraded in whole steps, refused when it is another."""
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +21,7 @@ FIRST = "CREATE TABLE holds (name TEXT NOT NULL DEFAULT ';'); -- one; and only\n
 SECOND = "ALTER TABLE holds ADD COLUMN since_ms INTEGER NOT NULL DEFAULT 7;"
 BROKEN = "ALTER TABLE holds ADD COLUMN until_ms INTEGER; ALTER TABLE goods ADD COLUMN more;"
 ONE, TWO = Schema("holds", (FIRST,)), Schema("holds", (FIRST, SECOND))
+OPENERS = 4
 MARKED = replace(ONE, application_id=0x57, refused=RejectedError)
 
 
@@ -136,3 +140,19 @@ def test_a_mend_that_fails_is_tried_again(tmp_path: Path) -> None:
                 database.query("SELECT * FROM holds")
         full.clear()
         assert database.query("SELECT * FROM holds") == []
+
+
+def test_a_new_file_is_opened_by_several_at_once(tmp_path: Path) -> None:
+    """SQLite refuses one of two that switch a file to its write-ahead log, without waiting."""
+    together = Barrier(OPENERS)
+
+    def opened(path: Path) -> str:
+        together.wait()
+        with closing(connect(path, Synchronous.FULL)) as connection:
+            found: str = connection.execute("PRAGMA journal_mode").fetchone()[0]
+        return found
+
+    with ThreadPoolExecutor(OPENERS) as pool:
+        for number in range(30):
+            path = tmp_path / f"{number}.db"
+            assert list(pool.map(opened, [path] * OPENERS)) == ["wal"] * OPENERS
