@@ -1,10 +1,12 @@
 """TCP ports for servers that cannot choose their own."""
 
+import os
 import random
+from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import ExitStack
 from errno import EADDRINUSE
-from socket import create_server
+from socket import AF_UNIX, create_server, socket
 from typing import Final
 
 from contracts.errors import UnavailableError
@@ -14,11 +16,16 @@ PORTS: Final = range(10_000, 32_768)
 connection takes a port before its server listens, or while that server is stopped."""
 TRIES: Final = 100
 LOOPBACK: Final = "127.0.0.1"
+KEPT: Final = 64
+"""So many of a process's newest ports no other process is given, until it ends. The server of an
+older one listens by then."""
 _given: set[int] = set()
+_kept: OrderedDict[int, int] = OrderedDict()
+"""Descriptors by port, the oldest first."""
 
 
 def free_port(*addresses: str, among: Sequence[int] = PORTS) -> int:
-    """Return a TCP port that is free now, and that this process was not given lately.
+    """Return a TCP port that is free now, and that no process on this machine was given lately.
 
     Args:
         addresses: Addresses of this machine at all of which the port is free; 127.0.0.1 by default.
@@ -42,9 +49,33 @@ def free_port(*addresses: str, among: Sequence[int] = PORTS) -> int:
                 if error.errno == EADDRINUSE:
                     continue
                 raise UnavailableError(f"cannot listen at {address}: {error}") from error
-            _given.add(port)
-            return port
+            if _keep(port):
+                _given.add(port)
+                return port
     raise UnavailableError(
         f"expected a port that is free at {' and '.join(listening_at)}, "
         f"got none in {len(tried)} tries"
     )
+
+
+def _keep(port: int) -> bool:
+    """Keep a port from other processes; return False if another one keeps it.
+
+    The mark is a name in Linux's abstract namespace (unix(7)): one process at a time can have it,
+    and it goes with that process.
+    """
+    if port in _kept:
+        _kept.move_to_end(port)
+        return True
+    with socket(AF_UNIX) as mark:
+        try:
+            mark.bind(f"\0wayseal-port-{port}")
+        except OSError as error:
+            if error.errno == EADDRINUSE:
+                return False
+            raise
+        _kept[port] = mark.detach()
+    if len(_kept) > KEPT:
+        _, oldest = _kept.popitem(last=False)
+        os.close(oldest)
+    return True

@@ -1,12 +1,15 @@
 """Ports for servers that cannot choose their own."""
 
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from contracts.errors import UnavailableError
-from contracts.runtime.ports import PORTS, free_port
+from contracts.runtime import ports
+from contracts.runtime.ports import KEPT, PORTS, free_port
 
 
 def test_no_outgoing_connection_gets_a_port_before_its_server_listens() -> None:
@@ -37,3 +40,23 @@ def test_the_address_of_another_machine_is_named() -> None:
 def test_a_process_that_needs_very_many_ports_gets_them_again() -> None:
     few = range(28_000, 28_010)
     assert {free_port(among=few) for _ in range(40)} <= set(few)
+
+
+def test_no_other_process_is_given_a_port_before_its_server_listens() -> None:
+    words = "from contracts.runtime.ports import free_port\nprint(free_port(), flush=True)\ninput()"
+    command = [sys.executable, "-c", words]
+    with subprocess.Popen(  # noqa: S603 - of this test
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        port = int(other.stdout.readline())
+        with pytest.raises(UnavailableError, match=r"expected a port that is free"):
+            free_port(among=[port])
+        other.communicate("\n")
+    assert free_port(among=[port]) == port
+
+
+def test_a_process_keeps_its_newest_ports_only() -> None:
+    for _ in range(2 * KEPT):
+        free_port()
+    assert len(ports._kept) == KEPT  # noqa: SLF001 - one descriptor for each
