@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from contracts.runtime.checks import Finding
+from contracts.runtime.ports import free_port
 from demo.appliance import Ports
 from gateway.access import Role
 from gateway.doctor import issuer as doctor
@@ -20,7 +21,6 @@ from gateway.settings_file import load_settings
 from support.gateways.appliance import QuickAppliance
 from support.gateways.issuers import known_issuer
 from support.machine.pages import DESK, PHONE, Scheme, Visit, chromium, visit
-from support.machine.ports import free_port
 
 pytestmark = pytest.mark.e2e
 

@@ -21,10 +21,10 @@ from urllib.request import urlopen
 import httpx
 import pytest
 
+from contracts.runtime.ports import free_port
 from support.field.machines import command
 from support.gateways.appliance import SecuredAppliance
 from support.machine.pki import Pki
-from support.machine.ports import free_port
 from support.project.pages import ROOT
 from support.trucks.rogue import until
 

@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 
 from contracts.keys import Signer
+from contracts.runtime.ports import free_port
 from support.ledgers.cometbft import need_cometbft
-from support.machine.ports import free_port
 from support.project.pages import ROOT
 from support.project.typed import carry_out, put
 

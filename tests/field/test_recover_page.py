@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from support.machine.ports import free_port
+from contracts.runtime.ports import free_port
 from support.project.pages import ROOT
 from support.project.typed import carry_out, put
 

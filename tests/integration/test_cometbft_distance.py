@@ -7,11 +7,11 @@ from typing import Final
 import pytest
 
 from contracts.keys import Signer
+from contracts.runtime.ports import free_port
 from support.ledgers.cometbft import Validators, agree, has, lay_out, need_cometbft, seals_of
 from support.ledgers.distance import far_apart
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.nodes import intkey_batch
-from support.machine.ports import free_port
 from support.machine.waiting import wait_until
 
 pytestmark = [pytest.mark.integration, pytest.mark.long]

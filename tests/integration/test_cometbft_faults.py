@@ -18,6 +18,7 @@ from contracts.keys import Signer
 from contracts.ledger.cometbft.home import HOME, validator_key
 from contracts.ledger.engine.genesis import own_genesis
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.runtime.ports import free_port
 from support.ledgers.cables import Cable, cable
 from support.ledgers.clocks import SHIFT, shifted_program
 from support.ledgers.cometbft import (
@@ -33,7 +34,6 @@ from support.ledgers.cometbft import (
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.nodes import Node, intkey_batch, running
 from support.machine.mounts import tmpfs
-from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.machine.waiting import wait_until
 

@@ -18,6 +18,7 @@ from contracts.ledger.cometbft.network import join, make_validator
 from contracts.ledger.cometbft.networkfile import Network, read_network
 from contracts.ledger.cometbft.process import find_program
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import propose
@@ -44,7 +45,6 @@ from support.ledgers.nodes import (
     node_command,
     running,
 )
-from support.machine.ports import free_port
 from support.machine.waiting import wait_until
 
 pytestmark = pytest.mark.integration

@@ -23,6 +23,7 @@ from contracts.ledger.cometbft.snapshots.wish import FILE as WISH
 from contracts.ledger.cometbft.snapshots.wish import Wish, state_sync
 from contracts.ledger.commands.network import join_network, resync
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import propose
@@ -41,7 +42,6 @@ from support.ledgers.cometbft import (
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.heights import FOUNDER
 from support.ledgers.nodes import INTKEY_NODE, Node, intkey_batch, node_command, running
-from support.machine.ports import free_port
 from support.machine.waiting import wait_until
 
 pytestmark = pytest.mark.integration

@@ -19,6 +19,7 @@ import pytest
 
 from contracts.errors import UnavailableError
 from contracts.runtime.files import PART_PREFIX
+from contracts.runtime.ports import free_port
 from device.camera.filming.plan import LATE_S, CameraPlan
 from device.camera.filming.pyav import OpenSegment
 from device.camera.filming.reel import CARD_KEPT
@@ -29,7 +30,6 @@ from device.live.telling import FILM_LOST_MS
 from support.gateways.appliance import QuickAppliance
 from support.machine.browser import browser
 from support.machine.mounts import tmpfs
-from support.machine.ports import free_port
 from support.trucks.gps import gpsd
 from support.trucks.roaming import READINGS, RoamingTruck
 from support.trucks.rogue import Site, running_site, until

@@ -13,6 +13,7 @@ from contracts.errors import UnavailableError
 from contracts.records.clock import rfc3339
 from contracts.records.reading import ClockOrigin, Tamper
 from contracts.runtime.checks import Severity
+from contracts.runtime.ports import free_port
 from device.commands.check_sensors import sensors, time_of_gpsd
 from device.live.drivers.gpio import GpioSensor
 from device.live.drivers.gps import GpsSensor
@@ -20,7 +21,6 @@ from device.live.drivers.table import connection
 from device.live.gnss import GnssClock
 from device.settings_file import load
 from support.gateways.appliance import QuickAppliance
-from support.machine.ports import free_port
 from support.trucks.gps import LATITUDE_E7, LONGITUDE_E7, gpsd
 from support.trucks.pins import mock_pins
 from support.trucks.roaming import PIN, READINGS, RoamingTruck

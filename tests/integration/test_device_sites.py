@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from contracts.enrolment import token_for
+from contracts.runtime.ports import free_port
 from device.commands.simulate import TripFiles
 from support.gateways.appliance import QuickAppliance
 from support.machine.mosquitto import MosquittoAppliance, admits
-from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.network.world import key
 from support.trucks.rogue import Site, until

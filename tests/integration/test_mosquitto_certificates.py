@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from contracts.errors import UnavailableError, WaysealError
+from contracts.runtime.ports import free_port
 from contracts.wire import Topic
 from demo.processes import run
 from device.offload.mqtt import MqttConnection
@@ -27,7 +28,6 @@ from gateway.settings_file import load_settings
 from gateway.upkeep.sessions import SessionUpkeep
 from support.machine.mosquitto import Mosquitto, admits, tables
 from support.machine.pki import Pki
-from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.trucks.rogue import until
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
 from gateway.access import Role, Tokens
 from gateway.mosquitto.folder import write
 from gateway.mosquitto.text import CONFIGURATION, INCLUDED
 from gateway.settings_file import load_settings
 from support.machine.mosquitto import PASSWORD, SERVER, admits, tables
-from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.trucks.rogue import until
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.runtime.ports import free_port
 from device.offload.mqtt import MqttConnection
 from device.settings import GatewaySettings
 from gateway.access import Role, Tokens
@@ -15,7 +16,6 @@ from gateway.mosquitto.folder import write
 from gateway.settings import MosquittoSettings, Settings
 from gateway.settings_file import load_settings
 from support.machine.mosquitto import Mosquitto, tables
-from support.machine.ports import free_port
 from support.machine.private import write_private
 
 pytestmark = pytest.mark.integration

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from contracts.runtime.ports import free_port
 from gateway.intake.inbox import Inbox
 from gateway.intake.mqtt import Intake
 from gateway.settings import Settings
 from gateway.settings_file import load_settings
 from support.machine.mosquitto import Mosquitto, tables
-from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.trucks.rogue import until
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from support.machine.ports import free_port
+from contracts.runtime.ports import free_port
 from support.project.pages import ROOT, rows
 from support.project.typed import carry_out, put
 

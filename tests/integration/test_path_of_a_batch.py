@@ -13,6 +13,7 @@ import pytest
 
 from contracts.encoding import canonical
 from contracts.proto.wire_pb2 import Records
+from contracts.runtime.ports import free_port
 from contracts.wire import Topic
 from gateway.access import Role, Tokens
 from gateway.intake.inbox import Inbox
@@ -21,7 +22,6 @@ from gateway.metrics import Metrics
 from gateway.settings_file import load_settings
 from storage.stages import Stage
 from support.machine.mosquitto import Mosquitto, tables
-from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.network.world import Trip, reading
 from support.project.crossed import Crossed

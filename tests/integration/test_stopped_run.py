@@ -16,6 +16,7 @@ pytestmark = pytest.mark.integration
 
 PATIENCE_S = 200
 STOP_S = 60
+SAID_CHARS = 5000
 SITE = """
 import signal
 from pathlib import Path
@@ -69,13 +70,17 @@ def stopping(
     ):
         try:
             tests = len(list((folder / "tests").glob("test_*")))
-            until(
-                "all tests wait",
-                lambda: (
-                    len(list(folder.glob("base/*/*0/waits"))) == tests or process.poll() is not None
-                ),
-                PATIENCE_S,
-            )
+            try:
+                until(
+                    "all tests wait",
+                    lambda: (
+                        len(list(folder.glob("base/*/*0/waits"))) == tests
+                        or process.poll() is not None
+                    ),
+                    PATIENCE_S,
+                )
+            except AssertionError as error:
+                raise AssertionError((folder / "said").read_text()[-SAID_CHARS:]) from error
             lines = running(folder)
             assert [name for name in servers if not any(name in line for line in lines)] == []
             yield process

@@ -12,12 +12,12 @@ import pytest
 from contracts.encoding import parse
 from contracts.ledger.client import LedgerClient
 from contracts.proto.sawtooth_pb2 import BlockHeader
+from contracts.runtime.ports import free_port
 from contracts.sawtooth.block_info import latest_block_info
 from contracts.sawtooth.blocks import network_height
 from demo.processes import Service
 from support.gateways.yard import Yard, command, done, refused, running_yard
 from support.ledgers.cometbft import need_cometbft
-from support.machine.ports import free_port
 from support.machine.waiting import wait_until
 from support.network.world import Trip, reading
 from support.trucks.rogue import nonce

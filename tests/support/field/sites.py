@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import httpx
 
+from contracts.runtime.ports import free_port
 from demo.appliance import Existing
 from demo.processes import Service
 from storage.bench.servers.cassandra.cluster import Cluster
 from support.gateways.appliance import QuickAppliance
 from support.gateways.yard import command
-from support.machine.ports import free_port
 from support.network.world import key
 from support.storage.cassandra_nodes import wait_until_all_are_up
 from support.storage.cassandra_sites import COUNT, Network, network, three_sites

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from contracts.runtime.ports import free_port
 from rig import machine
 from rig.cpio import CpioWriter
 from rig.guest.scenario import Kernel
@@ -21,7 +22,6 @@ from rig.image import KERNELS
 from rig.kernel import bare_module, built_in, in_order, modules, vmlinux
 from rig.packages import provide
 from support.field.machines import ADMIN, CONTENT, DEBIAN, command
-from support.machine.ports import free_port
 from support.project.pages import ROOT
 from support.trucks.rogue import until
 

@@ -5,11 +5,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from contracts.ledger.client import LedgerClient
+from contracts.runtime.ports import free_port
 from demo.appliance import Appliance, Ports
 from gateway.access import Role, Tokens
 from gateway.ownkey import own_key
 from gateway.settings_file import load_settings
-from support.machine.ports import free_port
 from support.network.world import key
 
 

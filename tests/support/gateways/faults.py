@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from contracts.keys import Signer
+from contracts.runtime.ports import free_port
 from gateway.access import Role, Tokens
 from gateway.intake.inbox import Inbox
 from storage.scrub.report import FindingOutcome, ReportEntry, ScrubReport
 from support.gateways.ailing import DAY_MS, Ailing
-from support.machine.ports import free_port
 
 ROTTEN: Final = ReportEntry(bytes(32), 0, "blobs", "rotten", "expected one hash, got another")
 YEAR_DAYS: Final = "400"

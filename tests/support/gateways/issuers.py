@@ -23,6 +23,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
 from gateway.access import Caller
 from gateway.oidcsettings import OidcSettings
@@ -30,7 +31,6 @@ from gateway.people.oidc.issuer import OidcIssuer
 from gateway.people.oidc.refusals import NotSignedInError
 from gateway.people.oidc.ticket import Ticket
 from support.machine.pki import Pki
-from support.machine.ports import free_port
 
 CLIENT: Final = "wayseal"
 SECRET: Final = "s3cr+t of/the client"  # noqa: S105 - of nobody

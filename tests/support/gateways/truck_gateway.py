@@ -34,13 +34,13 @@ from contracts.proto.wire_pb2 import (
     StoredRecording,
 )
 from contracts.receipt import sign_receipt
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import check_batch
 from contracts.wire import QOS, Topic, parse_message, parse_topic, topic
 from gateway.mosquitto.text import CONFIGURATION
 from gateway.settings_file import load_settings
 from support.machine.mosquitto import PASSWORD, Mosquitto, tables
-from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.machine.waiting import wait_until
 from support.network.world import key

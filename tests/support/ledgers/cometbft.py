@@ -18,11 +18,11 @@ from contracts.ledger.cometbft.networkfile import Card, Network
 from contracts.ledger.cometbft.process import PROGRAM, find_program
 from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.runtime.ports import free_port
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import CARRIED, CHAIN_ID, ZSTD, propose
 from contracts.validators import SETTING, encode
 from support.ledgers.nodes import INTKEY_NODE, Node, running, whole_state
-from support.machine.ports import free_port
 from support.machine.waiting import wait_until
 
 CHAIN: Final = "test"

@@ -20,11 +20,11 @@ from contracts.ledger.cometbft.network import join, make_validator
 from contracts.ledger.cometbft.networkfile import read_network
 from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.cometbft.snapshots.wish import Wish, write_wish
+from contracts.runtime.ports import free_port
 from support.ledgers.cometbft import ENGINE, Validators, head, lay_out
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.heights import FOUNDER
 from support.ledgers.nodes import INTKEY_NODE, Node, intkey_batch, running
-from support.machine.ports import free_port
 from support.machine.waiting import wait_until
 
 TICKS = os.sysconf("SC_CLK_TCK")

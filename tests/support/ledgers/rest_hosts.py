@@ -20,13 +20,13 @@ from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, BatchList, Event, Transaction
 from contracts.runtime.clienttls import usual_trust
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import build_batch, parse_header
 from support.ledgers.cometbft import ENGINE, lay_out
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.nodes import OCTETS, WAIT_S
 from support.ledgers.processors import wayseal_processor
-from support.machine.ports import free_port
 from support.machine.waiting import wait_until
 from support.network.world import KEYS, key
 

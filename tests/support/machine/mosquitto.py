@@ -11,13 +11,13 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
 from gateway.mosquitto.folder import write
 from gateway.mosquitto.text import CONFIGURATION
 from gateway.settings import Settings
 from gateway.settings_file import load_settings
 from support.gateways.appliance import QuickAppliance
-from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.trucks.rogue import until
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import yaml
 
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
-from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.project.alerts import FOLDER
 from support.trucks.rogue import until

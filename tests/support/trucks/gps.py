@@ -12,8 +12,8 @@ from functools import reduce
 from itertools import count
 from typing import Final
 
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
-from support.machine.ports import free_port
 from support.trucks.rogue import until
 
 LATITUDE_E7: Final = 470_700_000

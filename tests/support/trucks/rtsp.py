@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
-from support.machine.ports import free_port
 
 _SERVER: Final = """
 import sys

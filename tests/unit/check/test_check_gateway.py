@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts.runtime.ports import free_port
 from gateway.blobstore import blob_store
 from gateway.commands.check import findings as at_the_gateway
 from gateway.settings_file import load_settings
@@ -13,7 +14,6 @@ from gateway.wayseal_gateway import main as gateway
 from storage.volumes.marker import MARKER, Identity
 from support.ledgers.fake import FakeLedger
 from support.machine.listing import listed
-from support.machine.ports import free_port
 from support.machine.private import write_private
 
 

@@ -13,13 +13,13 @@ import pytest
 from contracts.errors import UnavailableError
 from contracts.keys import Signer
 from contracts.runtime.files import make_directory
+from contracts.runtime.ports import free_port
 from device.commands.check_config import findings as on_the_truck
 from device.offload.upload import check_site
 from device.settings_file import load
 from device.station import offload_lock
 from device.wayseal_device import main as device
 from support.machine.listing import listed
-from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.network.world import key
 from support.trucks.truck import write_log
