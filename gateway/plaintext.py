@@ -5,7 +5,8 @@ from ipaddress import IPv6Address
 from urllib.parse import urlsplit
 
 from contracts.errors import RejectedError
-from gateway.settings import LedgerSettings, Settings, is_loopback
+from gateway.brokersettings import is_loopback
+from gateway.settings import LedgerSettings, Settings
 
 
 def refuse(settings: Settings, *, only: str = "") -> None:

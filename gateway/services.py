@@ -3,7 +3,6 @@
 import logging
 import secrets
 from contextlib import ExitStack, closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contracts.copies import Policy
@@ -12,6 +11,7 @@ from contracts.keys import SigningKey
 from contracts.ledger.client import LedgerClient
 from gateway.access import Tokens
 from gateway.blobstore import blob_store
+from gateway.brokersettings import MqttSettings
 from gateway.clips.clips import Clips
 from gateway.coldplace import cold_files
 from gateway.dependencies import Dependencies
@@ -49,7 +49,7 @@ from gateway.retention.keeper import Retention
 from gateway.retention.remover import Remover
 from gateway.retention.reserve import Reserve
 from gateway.retention.room import Room
-from gateway.settings import MqttSettings, Settings
+from gateway.settings import Settings
 from gateway.upkeep.blobwatch import BlobWatch
 from gateway.upkeep.catalogue import Recataloguing
 from gateway.upkeep.certificates import CertificateUpkeep
@@ -208,7 +208,7 @@ class Services:
         self.inbox = opened.enter_context(
             closing(
                 Inbox(
-                    _inbox_file(settings),
+                    data / "inbox.db",
                     bytes_max=limits.inbox_bytes,
                     quarantine_bytes_max=limits.quarantine_bytes,
                     of_device=limits.of_device,
@@ -377,11 +377,6 @@ class Services:
     def _note_copies(self) -> None:
         self.receipts.note_copies()
         self.saga.worker.wake()
-
-
-def _inbox_file(settings: Settings) -> Path:
-    """Return the file of the inbox; a gateway that has worked before has one."""
-    return settings.data / "inbox.db"
 
 
 def _issuer(settings: Settings) -> "OidcIssuer | None":

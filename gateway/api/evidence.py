@@ -13,7 +13,7 @@ from gateway.api.jobs import EVIDENCE_TYPE, STARTED, BackgroundPart
 from gateway.api.parts import AuditPart, RecordsPart
 from gateway.api.problems import BINARY, errors
 from gateway.jobs.job import JobKind
-from gateway.jobs.jobs import Work
+from gateway.jobs.work import Work
 from gateway.people.accesslog import Taken
 from gateway.records.records import Records
 

@@ -13,7 +13,7 @@ from gateway.api.jobs import STARTED, TAKEN, BackgroundPart
 from gateway.api.preference import VARIES
 from gateway.api.problems import ABSENT
 from gateway.jobs.job import JobKind
-from gateway.jobs.jobs import Work
+from gateway.jobs.work import Work
 from gateway.records.watch import UNWATCHED, Watch
 
 Made = bytes | Iterable[bytes]

@@ -25,8 +25,9 @@ from gateway.api.problems import ABSENT, BINARY, Answers, NotFoundError, errors,
 from gateway.api.ranges import UnsatisfiableError, parse_range
 from gateway.api.security import may_read
 from gateway.jobs.job import JobKind, JobState, KeptJob, Made
-from gateway.jobs.jobs import LASTS_MAX_S, DamagedResultError, Jobs, TooManyJobsError, Work
+from gateway.jobs.jobs import LASTS_MAX_S, DamagedResultError, Jobs, TooManyJobsError
 from gateway.jobs.progress import Progress
+from gateway.jobs.work import Work
 from gateway.moments import Moment
 from gateway.people.accesslog import Taken
 from gateway.records.watch import Unit

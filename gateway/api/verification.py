@@ -31,7 +31,7 @@ from gateway.api.problems import ABSENT, errors
 from gateway.api.recordings import absent, digest_of_bytes
 from gateway.api.security import may_read
 from gateway.jobs.job import JobKind
-from gateway.jobs.jobs import Work
+from gateway.jobs.work import Work
 from gateway.people.accesslog import Taken
 from gateway.records.tracing import LotId
 from gateway.records.verification import (

@@ -120,10 +120,8 @@ class IndexStore:
             for table, entries in rows.items():
                 if entries:
                     marks = ",".join("?" * len(entries[0]))
-                    db.executemany(
-                        f"INSERT INTO {table} VALUES ({marks})",  # noqa: S608
-                        entries,
-                    )
+                    sql = f"INSERT INTO {table} VALUES ({marks})"  # noqa: S608
+                    db.executemany(sql, entries)
             (newest,) = db.execute("SELECT IFNULL(MAX(block_num), 0) FROM blocks").fetchone()
             add_readings(db, readings, newest)
             for statement in sort_in(newest):

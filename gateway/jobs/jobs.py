@@ -12,8 +12,8 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -21,10 +21,11 @@ from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.records.clock import now_ms
 from contracts.runtime.files import OWNER_ONLY, disk_errors, make_directory, remove_file
 from gateway.access import Caller
-from gateway.jobs.job import ENDED_WITHOUT_A_WORD, QUICK, JobKind, JobState, KeptJob, Made
-from gateway.jobs.progress import Following, Progress
+from gateway.jobs.job import ENDED_WITHOUT_A_WORD, JobState, KeptJob, Made
+from gateway.jobs.progress import Progress
 from gateway.jobs.register import JobRegister
-from gateway.records.watch import StoppedError, Watch
+from gateway.jobs.work import Task, Work
+from gateway.records.watch import StoppedError
 from storage.checked.damage import DamageNotes
 
 AT_ONCE_MAX: Final = 2
@@ -61,41 +62,6 @@ class DamagedResultError(RejectedError):
     """The file of a result is not what the job wrote."""
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a job does.
-
-    Attributes:
-        kind: In one word.
-        subjects: What it is about.
-        run: Yields its result, piece by piece; told to stop, it raises StoppedError.
-        media_type: Of the result.
-        file_name: Of the result, for the reader's disk.
-    """
-
-    kind: JobKind
-    subjects: Sequence[str]
-    run: Callable[[Watch], Iterable[bytes]]
-    media_type: str
-    file_name: str
-
-
-@dataclass(slots=True)
-class _Task:
-    """A job that waits or runs."""
-
-    owner: Caller
-    work: Work
-    watch: Following = field(default_factory=Following)
-    is_running: bool = False
-    written: int = 0
-
-    @property
-    def is_quick(self) -> bool:
-        """Say whether it waits for quick jobs only."""
-        return self.work.kind in QUICK
-
-
 class Jobs:
     """The jobs of one gateway; safe to use from several threads.
 
@@ -127,7 +93,7 @@ class Jobs:
         self._now = now
         self._ended = ended
         self._changed = threading.Condition()
-        self._tasks: dict[str, _Task] = {}
+        self._tasks: dict[str, Task] = {}
         self._threads: list[threading.Thread] = []
         self._closing = False
         self._left_behind = False
@@ -190,7 +156,7 @@ class Jobs:
                 )
             job_id = secrets.token_hex(16)
             self.register.add(job_id, owner, work.kind, work.subjects, self._now())
-            self._tasks[job_id] = _Task(owner, work)
+            self._tasks[job_id] = Task(owner, work)
             self._changed.notify_all()
         return job_id
 
@@ -319,7 +285,7 @@ class Jobs:
         busy = {task.owner for task in alike.values() if task.is_running}
         return next((name for name, task in alike.items() if task.owner not in busy), None)
 
-    def _run(self, job_id: str, task: _Task) -> None:
+    def _run(self, job_id: str, task: Task) -> None:
         began_s = time.monotonic()
         state, error, made = JobState.FAILED, "", None
         try:
@@ -360,7 +326,7 @@ class Jobs:
             del self._tasks[job_id]
             self._changed.notify_all()
 
-    def _write(self, job_id: str, task: _Task) -> Made:
+    def _write(self, job_id: str, task: Task) -> Made:
         """Write a job's result into its file."""
         path, digest = self.path(job_id), hashlib.sha256()
         with disk_errors("write", path), _new_file(path) as file:
@@ -375,7 +341,7 @@ class Jobs:
             os.fsync(file.fileno())
         return Made(task.work.media_type, task.work.file_name, task.written, digest.digest())
 
-    def _check_room(self, task: _Task) -> None:
+    def _check_room(self, task: Task) -> None:
         """Check that a result may grow by a further piece.
 
         Raises:

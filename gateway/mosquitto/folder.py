@@ -22,6 +22,7 @@ from contracts.runtime.files import (
     write_file,
 )
 from gateway.access import Tokens
+from gateway.brokersettings import is_loopback
 from gateway.mosquitto.text import (
     ACCESS,
     AUTHORITY,
@@ -37,7 +38,7 @@ from gateway.mosquitto.text import (
     roles,
 )
 from gateway.plaintext import refuse as refuse_plain_text
-from gateway.settings import Settings, is_loopback
+from gateway.settings import Settings
 
 _FOLDER_MODE: Final = 0o2750
 _FILE_MODE: Final = 0o640

@@ -20,7 +20,8 @@ from contracts.wire import (
     Topic,
     topic,
 )
-from gateway.settings import MqttSettings, Settings
+from gateway.brokersettings import MqttSettings
+from gateway.settings import Settings
 
 PACKET_BYTES_MAX: Final = MESSAGE_BYTES_MAX + 4096
 """The largest payload of our protocol, with its topic."""

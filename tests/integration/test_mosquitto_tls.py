@@ -12,8 +12,9 @@ from contracts.runtime.ports import free_port
 from device.offload.mqtt import MqttConnection
 from device.settings import GatewaySettings
 from gateway.access import Role, Tokens
+from gateway.brokersettings import MosquittoSettings
 from gateway.mosquitto.folder import write
-from gateway.settings import MosquittoSettings, Settings
+from gateway.settings import Settings
 from gateway.settings_file import load_settings
 from support.machine.mosquitto import Mosquitto, tables
 from support.machine.private import write_private

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from support.field.machines import forwarding, share_fairly
+from support.field.host import forwarding, share_fairly
 
 
 @pytest.fixture

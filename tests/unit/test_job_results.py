@@ -14,7 +14,8 @@ from gateway.api.conditions import Conditions
 from gateway.api.jobs import job_result
 from gateway.api.problems import NotFoundError
 from gateway.jobs.job import JobKind
-from gateway.jobs.jobs import Jobs, Work
+from gateway.jobs.jobs import Jobs
+from gateway.jobs.work import Work
 from gateway.people.accesslog import Taken
 
 if TYPE_CHECKING:

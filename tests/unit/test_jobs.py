@@ -17,7 +17,8 @@ from gateway.api.preference import Preference
 from gateway.grants import parse_grants
 from gateway.jobs import jobs as limits
 from gateway.jobs.job import JobKind, JobState, KeptJob
-from gateway.jobs.jobs import Jobs, TooManyJobsError, Work
+from gateway.jobs.jobs import Jobs, TooManyJobsError
+from gateway.jobs.work import Work
 from gateway.records.watch import Unit, Watch
 
 ANNA: Final = Caller("anna", Role.AUDITOR)
