@@ -125,13 +125,13 @@ class Enrolling:
         self._check_holds(device_id, shown)
         admitted = self._admit_by_key(device_id, enrolment)
         try:
-            # Whoever revokes writes the list first and drops the token then. So a token that was
+            # A revocation writes the list first and drops the token then. So a token that was
             # kept after that meets the list here.
             self._check_holds(device_id, shown)
         except WaysealError:
             tokens = Tokens(self._settings.tokens_file)
             if admitted and tokens.has(enrolment):
-                with suppress(RejectedError):  # whoever revokes was faster
+                with suppress(RejectedError):  # the revocation was faster
                     tokens.revoke([device_id])
                 self._tell_mosquitto(device_id)
             raise

@@ -31,7 +31,7 @@ def files_of_others(settings: Settings) -> Iterator[Finding]:
 
 
 def place_of_others(subject: str, path: Path, settings: Settings) -> Finding | None:
-    """Return what is wrong with the owner of a volume or of blobs, if anything."""
+    """Return the fault of the owner of a volume or of blobs; None if it is right."""
     if not (settings.data.is_dir() and path.is_dir()):
         return None
     owner, found = settings.data.stat().st_uid, path.stat()

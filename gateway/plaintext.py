@@ -53,7 +53,7 @@ def problems(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def ledger_problems(ledger: LedgerSettings, url: str) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a way to a ledger: false answers could come over it."""
+    """Yield the faults of a way to a ledger: false answers could come over it."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme.lower() != "https" and not (ledger.plain_text or _is_here(host)):

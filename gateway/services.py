@@ -1,4 +1,8 @@
-"""The gateway's parts, wired together, started and stopped in order."""
+"""The gateway's parts, wired together, started and stopped in order.
+
+They are in one module, although it is long: a part is opened after the parts that it uses and
+closed before them, and this order can be read in one place.
+"""
 
 import logging
 import secrets

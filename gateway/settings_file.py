@@ -66,7 +66,7 @@ def _parse(path: Path) -> dict[str, Any]:
 
 
 def _explained(errors: list[ErrorDetails], path: Path | None) -> str:
-    """Say which keys are unknown, all of them, or else what is wrong with the first key."""
+    """Say which keys are unknown, all of them, or else the fault of the first key."""
     unknown = [each["loc"] for each in errors if each["type"] == _UNKNOWN]
     if unknown:
         return "; ".join(f"setting {_unknown(loc, path)}" for loc in unknown)

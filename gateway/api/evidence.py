@@ -101,7 +101,7 @@ def export(
 ) -> Response:
     """Make the same evidence file in a job: its owner sees how far it is, and fetches it in ranges.
 
-    The result is kept for a day. What is wrong with the question is told at once, as with GET.
+    The result is kept for a day. Errors of the question are told at once, as with GET.
     """
     for each in trip:
         check_whole(records, taking.caller, each)

@@ -17,6 +17,7 @@ from gateway.jobs.work import Work
 from gateway.records.watch import UNWATCHED, Watch
 
 Made = bytes | Iterable[bytes]
+"""All of a file, or its pieces in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Export:
         media_type: Of the file.
         file_name: For the reader's disk.
         make: Returns all of it, or what yields it piece by piece. It tells the watch how far it
-            is. What is wrong with the question was found before.
+            is. Errors of the question were found before.
         headers: More of the answer's own.
     """
 

@@ -126,7 +126,7 @@ def device_of(request: Request) -> tuple[str, int] | None:
 def _caller(
     request: Request, people: People, credentials: HTTPAuthorizationCredentials | None
 ) -> Caller | None:
-    """Return who asks; what is wrong with a file of tokens is not for strangers to read."""
+    """Return the caller; a fault of the file of tokens is not for strangers to read."""
     try:
         if "authorization" in request.headers:
             return people.tokens.caller(credentials.credentials) if credentials else None

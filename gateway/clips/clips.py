@@ -45,7 +45,7 @@ class Clip:
     """A part of a recording that plays by itself.
 
     Attributes:
-        file: MP4 with H.264, at its beginning; whoever has it closes it.
+        file: MP4 with H.264, at its beginning; the caller closes it.
         size: Its bytes.
         blobs: Numbers of the recording's blobs from which it was made, ascending: what proves it.
         is_copied: Whether its pictures are the recording's own bits; else they were encoded again.

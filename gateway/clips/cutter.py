@@ -3,8 +3,8 @@
     python -m gateway.clips.cutter SIZE FROM_MS TO_MS COMMENT DESCRIPTOR BYTES_MAX
 
 It asks for the recording blob by blob: it writes a blob's number, 4 bytes, to standard output and
-reads the blob from standard input. So it sees verified bytes alone, and whoever answers learns
-which blobs the clip needs. The clip, MP4 with H.264, goes to the descriptor, and "copied" or
+reads the blob from standard input. So it sees verified bytes alone, and its parent learns which
+blobs the clip needs. The clip, MP4 with H.264, goes to the descriptor, and "copied" or
 "encoded" to standard error. An error ends it with status 1 and one line there.
 
 The only importer of PyAV here. It limits its own memory, time and output before it opens anything,

@@ -70,7 +70,7 @@ def _check(db: LookedAt, settings: Settings, kept: list[Path] | None, *, offline
         body = open_head(head, keys)
         bodies.append(body)
         late = _after_removal(head, body, keys)
-        if late and on_ledger is not None:  # which alone tells whether to blame the gateway
+        if late and on_ledger is not None:  # the ledger tells whether that is a fault
             on_it = on_ledger.has(body.number, body.sha256)
             (notes if on_it else found).append(late)
     found += problems(record.all_wires(), bodies)

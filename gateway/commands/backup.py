@@ -107,7 +107,7 @@ def restore(options: argparse.Namespace, settings: Settings) -> None:
 
 
 def look(backup: Path, manifest: Manifest) -> Iterator[Finding]:
-    """Yield what is wrong with the databases, the key and the tokens of a backup."""
+    """Yield the faults of the databases, the key and the tokens of a backup."""
     stored = {each.target: backup / each.path for each in manifest.files if not each.is_elsewhere}
     for name, schema in _SCHEMAS.items():
         if name in stored:

@@ -58,7 +58,7 @@ def _of_node(settings: Settings, now_ms: int, node_data: Path) -> Finding:
 def _newest(
     settings: Settings, directory: Path, of: str, now_ms: int, data: Path
 ) -> tuple[Path, Manifest] | Finding:
-    """Return the newest backup, or what is wrong with it."""
+    """Return the newest backup, or its fault."""
     subject = "backup" if of == "gateway" else f"{of}'s backup"
     try:
         found = newest(directory, of)

@@ -28,7 +28,7 @@ class ColdState:
         trips: In it, by the index.
         readings: Of them, by the index.
         size: Its bytes; 0 if it is missing or cannot be read.
-        fault: What is wrong with it, or "".
+        fault: Its fault in words, or "".
     """
 
     path: Path

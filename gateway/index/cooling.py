@@ -180,7 +180,7 @@ class ColdKeeper:
         """Read a seventh of the cold files to their ends, each day another one.
 
         Raises:
-            UnavailableError: The index did not answer. What is wrong with a file is noted.
+            UnavailableError: The index did not answer. A file's fault is noted.
         """
         if self._index.rebuild is not None:
             return

@@ -1,4 +1,8 @@
-"""The pages at `/` in a real Chromium, on a gateway that a truck has offloaded a trip into."""
+"""The pages at `/` in a real Chromium, on a gateway that a truck has offloaded a trip into.
+
+All of them are in one file, although it is long. `make test` gives each file to one process, and a
+second gateway with its trip, and a second Chromium, take 9 s to start.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -271,8 +275,7 @@ def test_a_file_that_the_gateway_works_for_tells_how_far_it_is_and_can_be_cancel
     page.get_by_role("button", name="Cancel", exact=True).click()
     expect(make).to_be_enabled()
     expect(page.get_by_text("The gateway makes: ")).to_be_hidden()
-    assert asked[-1] == "DELETE"
-    page.unroute_all()
+    until_forgotten(operator, asked)
 
 
 def test_a_file_that_waits_for_a_place_can_be_given_up_by_keyboard(

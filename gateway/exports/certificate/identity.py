@@ -56,7 +56,7 @@ def identity_of(settings: Settings) -> Identity:
     """Return who signs the documents of a gateway.
 
     Raises:
-        UnavailableError: It cannot sign: see `given` and `own`. Whoever asked did nothing wrong.
+        UnavailableError: It cannot sign: see `given` and `own`. The question was sound.
     """
     documents = settings.documents
     try:

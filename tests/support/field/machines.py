@@ -323,7 +323,7 @@ cat > /home/admin/.ssh/authorized_keys
 chown admin: /home/admin/.ssh/authorized_keys
 echo 'admin ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/admin
 """
-"""What whoever installs Debian on a machine does by hand."""
+"""What a person who installs Debian on a machine does by hand."""
 
 
 def remove_storage(storage: Path) -> None:

@@ -66,7 +66,7 @@ async function begin(init: RequestInit): Promise<void> {
   localStorage.setItem(REMARK, "yes");
 }
 
-/** What people call the issuer whose word lets them in; null: there is none here. */
+/** What people call the issuer whose word lets them in; null: this gateway has no issuer. */
 export async function issuerHere(): Promise<string | null> {
   return (await ask<Ways>("/v1/session/ways")).issuer;
 }

@@ -1,1 +1,0 @@
-import{it as e}from"./index-DR8aMPFC.js";e();
