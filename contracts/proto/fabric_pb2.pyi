@@ -14,7 +14,6 @@ DESCRIPTOR: _descriptor.FileDescriptor
 class HeaderType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     MESSAGE: _ClassVar[HeaderType]
-    CONFIG: _ClassVar[HeaderType]
     ENDORSER_TRANSACTION: _ClassVar[HeaderType]
 
 class BlockMetadataIndex(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
@@ -53,7 +52,6 @@ class TxValidationCode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     NOT_VALIDATED: _ClassVar[TxValidationCode]
     INVALID_OTHER_REASON: _ClassVar[TxValidationCode]
 MESSAGE: HeaderType
-CONFIG: HeaderType
 ENDORSER_TRANSACTION: HeaderType
 SIGNATURES: BlockMetadataIndex
 TRANSACTIONS_FILTER: BlockMetadataIndex
@@ -95,22 +93,20 @@ class Header(_message.Message):
     def __init__(self, channel_header: _Optional[bytes] = ..., signature_header: _Optional[bytes] = ...) -> None: ...
 
 class ChannelHeader(_message.Message):
-    __slots__ = ("type", "version", "timestamp", "channel_id", "tx_id", "epoch", "extension")
+    __slots__ = ("type", "timestamp", "channel_id", "tx_id", "epoch", "extension")
     TYPE_FIELD_NUMBER: _ClassVar[int]
-    VERSION_FIELD_NUMBER: _ClassVar[int]
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
     TX_ID_FIELD_NUMBER: _ClassVar[int]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
     EXTENSION_FIELD_NUMBER: _ClassVar[int]
     type: int
-    version: int
     timestamp: _timestamp_pb2.Timestamp
     channel_id: str
     tx_id: str
     epoch: int
     extension: bytes
-    def __init__(self, type: _Optional[int] = ..., version: _Optional[int] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., channel_id: _Optional[str] = ..., tx_id: _Optional[str] = ..., epoch: _Optional[int] = ..., extension: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, type: _Optional[int] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., channel_id: _Optional[str] = ..., tx_id: _Optional[str] = ..., epoch: _Optional[int] = ..., extension: _Optional[bytes] = ...) -> None: ...
 
 class SignatureHeader(_message.Message):
     __slots__ = ("creator", "nonce")
@@ -179,14 +175,10 @@ class SerializedIdentity(_message.Message):
     def __init__(self, mspid: _Optional[str] = ..., id_bytes: _Optional[bytes] = ...) -> None: ...
 
 class ChaincodeID(_message.Message):
-    __slots__ = ("path", "name", "version")
-    PATH_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("name",)
     NAME_FIELD_NUMBER: _ClassVar[int]
-    VERSION_FIELD_NUMBER: _ClassVar[int]
-    path: str
     name: str
-    version: str
-    def __init__(self, path: _Optional[str] = ..., name: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
 
 class ChaincodeInput(_message.Message):
     __slots__ = ("args",)
@@ -328,10 +320,6 @@ class SubmitRequest(_message.Message):
     prepared_transaction: Envelope
     def __init__(self, transaction_id: _Optional[str] = ..., channel_id: _Optional[str] = ..., prepared_transaction: _Optional[_Union[Envelope, _Mapping]] = ...) -> None: ...
 
-class SubmitResponse(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
-
 class CommitStatusRequest(_message.Message):
     __slots__ = ("transaction_id", "channel_id", "identity")
     TRANSACTION_ID_FIELD_NUMBER: _ClassVar[int]
@@ -385,14 +373,12 @@ class ErrorDetail(_message.Message):
     def __init__(self, address: _Optional[str] = ..., msp_id: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class RpcStatus(_message.Message):
-    __slots__ = ("code", "message", "details")
-    CODE_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("message", "details")
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     DETAILS_FIELD_NUMBER: _ClassVar[int]
-    code: int
     message: str
     details: _containers.RepeatedCompositeFieldContainer[_any_pb2.Any]
-    def __init__(self, code: _Optional[int] = ..., message: _Optional[str] = ..., details: _Optional[_Iterable[_Union[_any_pb2.Any, _Mapping]]] = ...) -> None: ...
+    def __init__(self, message: _Optional[str] = ..., details: _Optional[_Iterable[_Union[_any_pb2.Any, _Mapping]]] = ...) -> None: ...
 
 class ConfigValue(_message.Message):
     __slots__ = ("value",)

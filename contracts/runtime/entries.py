@@ -67,10 +67,21 @@ def start(command: str, module: str, extra: str) -> NoReturn:
         missing = (error.name or "").partition(".")[0]
         if missing in _OURS or not extra:
             raise
-        complain(
-            command,
-            f"{missing} is not installed: {command} needs the extra {extra}; in a checkout, "
-            f"scripts/install {extra} installs it",
-        )
+        complain(command, not_installed(missing, command, extra, extra))
         sys.exit(FAILED)
     sys.exit(status)
+
+
+def not_installed(library: str, needing: str, extra: str, role: str) -> str:
+    """Return the error about a library that an extra brings.
+
+    Args:
+        library: Its name.
+        needing: Name of the command, or of the part of it, that needs the extra.
+        extra: Of the distribution.
+        role: Of `scripts/install`, which installs the extra in a checkout.
+    """
+    return (
+        f"{library} is not installed: {needing} needs the extra {extra}; in a checkout, "
+        f"scripts/install {role} installs it"
+    )

@@ -25,6 +25,22 @@ def above_zero(text: str) -> float:
     return number
 
 
+def named(value: str) -> Callable[[str], tuple[str, str]]:
+    """Return a reader of a name and its value, as in `NAME=FILE`.
+
+    Args:
+        value: What an error calls the value.
+    """
+
+    def read(text: str) -> tuple[str, str]:
+        name, _, found = text.partition("=")
+        if not name or not found:
+            raise argparse.ArgumentTypeError(f"expected NAME={value}, got {text!r}")
+        return name, found
+
+    return read
+
+
 def quantity(most: float, unit: str) -> Callable[[str], float]:
     """Return a reader of numbers from 0 to `most`."""
 

@@ -18,7 +18,7 @@ from storage.bench.ledger.evm.signing import Invocation, address_of, invocation,
 from storage.bench.ledger.evm.wire import group
 from storage.bench.ledger.family import CREATE, Call
 from storage.bench.ledger.family import address_of as place_of
-from storage.bench.ledger.modes import Choices, Measurement
+from storage.bench.ledger.modes import Measurement
 from storage.bench.ledger.timeline import CSV
 from storage.bench.ledger.workloads import (
     BEP_23,
@@ -29,27 +29,12 @@ from storage.bench.ledger.workloads import (
     LedgerWorkload,
 )
 from storage.bench.run.flags import Flag
-from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place
 from storage.bench.run.volumetarget import volume_targets
 from support.bench.evm import need_anvil
+from support.bench.stages import all_flags, short_choices, values
 
 pytestmark = pytest.mark.integration
-
-
-def choices(directory: Path) -> Choices:
-    return Choices(
-        rate_per_s=50.0, open_s=0.4, scale=1, latency_s=20.0, latency_percent=95.0, probes=2,
-        probe_s=0.5, writes=0.5, sample_s=0.1, seed=3, signed=directory / "signed",
-    )  # fmt: skip
-
-
-def values(outcome: Outcome) -> dict[str, float]:
-    return {each.metric.name: each.value for each in outcome.observations}
-
-
-def flags(outcome: Outcome) -> set[Flag]:
-    return {raised.flag for each in outcome.observations for raised in each.flags}
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +61,9 @@ def test_a_load_is_committed_at_a_url_again_and_again(
     lab = network("lab", anvil, len(workload.name), chain_id="31337")
     few = replace(workload, flat_out=1_000, lanes=2, records=min(workload.records, 5))
     for seed in (1, 2):  # what is committed there stays: each load is a new one
-        bench = Measurement(few, lab, choices(tmp_path))
+        bench = Measurement(few, lab, short_choices(tmp_path / "signed"))
         outcome = bench.flat_out(Place(tmp_path / str(seed), seed))
-        assert Flag.INVALID not in flags(outcome)  # as many in the blocks as the receipts said
+        assert Flag.INVALID not in all_flags(outcome)  # as many in the blocks as the receipts said
         assert outcome.work.transactions == 100  # a network at a URL gets a tenth
         assert "node-cpu-share" not in values(outcome)
         assert 0 < values(outcome)["loader-cpu-share"] < 1
@@ -124,10 +109,12 @@ def test_a_node_of_our_own_commits_and_goes(tmp_path: Path, program: str) -> Non
         (target,) = nodes(program, volumes)
         assert target.name == {"anvil": "anvil", "geth": "a-geth"}[program]
         assert "without consensus" in target.guarantee.faults
-        outcome = Measurement(BEP_23, target, choices(tmp_path)).open_loop(Place(tmp_path, 1))
+        outcome = Measurement(BEP_23, target, short_choices(tmp_path / "signed")).open_loop(
+            Place(tmp_path, 1)
+        )
         (volume,) = volumes
         assert list(volume.work.iterdir()) == [volume.work / "made-by-wayseal-bench"]
-    assert Flag.INVALID not in flags(outcome)
+    assert Flag.INVALID not in all_flags(outcome)
     assert "node-cpu-per-transaction" in values(outcome)  # in ticks of 10 ms: it may be none
     lines = outcome.attachments[CSV].decode().splitlines()
     assert len(lines) == 21

@@ -15,7 +15,7 @@ from storage.bench.ledger.fabric.messages import ID_BYTES
 from storage.bench.ledger.fabric.reader import FabricReader
 from storage.bench.ledger.fabric.targets import FabricNetwork
 from storage.bench.ledger.fabric.wire import name_of
-from storage.bench.ledger.modes import Choices, Measurement
+from storage.bench.ledger.modes import Measurement
 from storage.bench.ledger.timeline import CSV
 from storage.bench.ledger.workloads import (
     BEP_23,
@@ -29,9 +29,9 @@ from storage.bench.ledger.workloads import (
     LedgerWorkload,
 )
 from storage.bench.run.flags import Flag
-from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place
 from support.bench.fabric.peer import Peer, a_network
+from support.bench.stages import all_flags, short_choices, values
 
 pytestmark = pytest.mark.integration
 CONFLICTS = "refused-mvcc-read-conflict"
@@ -44,24 +44,9 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Peer, Fa
         yield peer, FabricNetwork.found("lab", settings)
 
 
-def choices(directory: Path) -> Choices:
-    return Choices(
-        rate_per_s=50.0, open_s=0.4, scale=1, latency_s=20.0, latency_percent=95.0, probes=2,
-        probe_s=0.5, writes=0.5, sample_s=0.1, seed=3, signed=directory / "signed",
-    )  # fmt: skip
-
-
 def measured(target: FabricNetwork, workload: LedgerWorkload, directory: Path) -> Measurement:
     few = replace(workload, per_batch=1, flat_out=400, lanes=2, records=min(workload.records, 40))
-    return Measurement(few, target, choices(directory))
-
-
-def values(outcome: Outcome) -> dict[str, float]:
-    return {each.metric.name: each.value for each in outcome.observations}
-
-
-def flags(outcome: Outcome) -> set[Flag]:
-    return {raised.flag for each in outcome.observations for raised in each.flags}
+    return Measurement(few, target, short_choices(directory / "signed"))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +64,7 @@ def test_a_load_without_conflicts_is_committed_whole(
 ) -> None:
     _, target = network
     outcome = measured(target, workload, tmp_path).flat_out(Place(tmp_path, len(workload.name)))
-    assert not flags(outcome) & {Flag.INVALID, Flag.REFUSED}
+    assert not all_flags(outcome) & {Flag.INVALID, Flag.REFUSED}
     assert outcome.work.transactions == 40  # a network at a URL gets a tenth
     assert values(outcome)[CONFLICTS] == 0
     assert 0 < values(outcome)["loader-cpu-share"] < 1
@@ -102,7 +87,7 @@ def test_what_conflicts_in_a_block_counts_as_refused(
     outcome = measured(target, workload, tmp_path).flat_out(Place(tmp_path, len(workload.name)))
     refused = values(outcome)[CONFLICTS]
     assert outcome.work.transactions + refused == 40
-    assert Flag.INVALID not in flags(outcome)  # as many in the blocks as their statuses said
+    assert Flag.INVALID not in all_flags(outcome)  # as many in the blocks as their statuses said
     if workload is DEPENDENT:  # each writes what all others read: one of a block at most
         assert refused > 0
         assert outcome.work.transactions <= len(peer.ledger.blocks) - before
@@ -152,7 +137,7 @@ def test_a_rate_that_is_kept_has_its_table(
 ) -> None:
     _, target = network
     outcome = measured(target, BEP_23, tmp_path).open_loop(Place(tmp_path, 1))
-    assert Flag.INVALID not in flags(outcome)
+    assert Flag.INVALID not in all_flags(outcome)
     assert len(outcome.attachments[CSV].decode().splitlines()) == 21
 
 

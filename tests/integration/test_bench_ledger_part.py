@@ -21,7 +21,6 @@ from storage.bench.ledger.modes import Choices, Measurement
 from storage.bench.ledger.timeline import CSV
 from storage.bench.ledger.workloads import BEP_23, KEY_VALUE, POET, READINGS
 from storage.bench.run.flags import Flag
-from storage.bench.run.outcome import Outcome
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Place
 from storage.bench.run.savedrun import opened
@@ -30,6 +29,7 @@ from storage.bench.servers.checkpoint import node
 from storage.bench.servers.processes import Service
 from storage.bench.trucks.fleet import key
 from support.bench import papers
+from support.bench.stages import all_flags, values
 
 pytestmark = pytest.mark.integration
 
@@ -57,18 +57,10 @@ def target(tmp_path: Path) -> Iterator[NodeOnVolume]:
         yield NodeOnVolume(volume)
 
 
-def values(outcome: Outcome) -> dict[str, float]:
-    return {each.metric.name: each.value for each in outcome.observations}
-
-
-def flags(outcome: Outcome) -> set[Flag]:
-    return {raised.flag for each in outcome.observations for raised in each.flags}
-
-
 def test_key_value_flat_out_is_executed_and_committed(tmp_path: Path, target: NodeOnVolume) -> None:
     outcome = Measurement(KEY_VALUE, target, choices(tmp_path)).flat_out(Place(tmp_path, 1))
     found = values(outcome)
-    assert Flag.INVALID not in flags(outcome)  # as many in the blocks as the statuses said
+    assert Flag.INVALID not in all_flags(outcome)  # as many in the blocks as the statuses said
     assert found["executed-rate"] == pytest.approx(found["committed-rate"])
     for name in ("node-cpu-per-transaction", "node-written-max", "processor-cpu-share"):
         assert found[name] > 0
@@ -96,14 +88,14 @@ def test_bep_23_in_open_loop_gives_its_table(tmp_path: Path, target: NodeOnVolum
         ("commit-service", False),
         ("accept-service", False),
     ]
-    assert Flag.FEW_SAMPLES in flags(outcome)
+    assert Flag.FEW_SAMPLES in all_flags(outcome)
 
 
 @pytest.mark.long
 def test_a_rate_that_is_out_of_reach_is_flagged(tmp_path: Path, target: NodeOnVolume) -> None:
     fast = choices(tmp_path, rate_per_s=4_000.0, open_s=0.1)
     outcome = Measurement(BEP_23, target, fast).open_loop(Place(tmp_path, 1))
-    assert Flag.BEHIND_SCHEDULE in flags(outcome)
+    assert Flag.BEHIND_SCHEDULE in all_flags(outcome)
 
 
 def test_pacing_shows_its_ceiling_and_nothing_else(tmp_path: Path, target: NodeOnVolume) -> None:
@@ -131,7 +123,7 @@ def test_a_search_narrows_down(tmp_path: Path, target: NodeOnVolume) -> None:
     assert values(found) == {"highest-rate": best}
     never = Measurement(few, target, choices(tmp_path, latency_s=1e-9)).search(Place(tmp_path, 1))
     assert values(never) == {"highest-rate": 0.0}
-    assert flags(never) == {Flag.BEHIND_SCHEDULE}
+    assert all_flags(never) == {Flag.BEHIND_SCHEDULE}
 
 
 @pytest.fixture
@@ -183,7 +175,7 @@ def test_a_network_is_given_what_it_takes(
             ]
             for seed in (1, 2):  # what is committed there stays: each load is a new one
                 outcome = one.execute(Place(tmp_path / str(seed), seed))
-                assert Flag.INVALID not in flags(outcome)
+                assert Flag.INVALID not in all_flags(outcome)
                 assert values(outcome)["executed-rate"] > 0
                 assert "node-cpu-share" not in values(outcome)
 

@@ -189,7 +189,7 @@ class LedgerPart:
             "cometbft": options.cometbft,
             "evm": {name: shown(url) for name, url in options.evm},
             "evm_node": options.evm_node,
-            "fabric": {name: str(file) for name, file in options.fabric},
+            "fabric": dict(options.fabric),
             "pbft": options.pbft,
         }
         targets = [each.described for each in (*validators, *chains, *fabrics, *networks)]

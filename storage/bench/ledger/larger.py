@@ -52,7 +52,7 @@ LARGER: Final = LedgerWorkload("state-larger-than-memory", 10, 0, 2_000, records
 SHARE: Final = 0.1
 """Of the state's bytes: so much of its files fits into the page cache that the node is given."""
 KERNEL_BYTES: Final = 16 << 20
-"""For what the kernel holds for the node: its page tables, sockets and dirty pages."""
+"""For the kernel's own memory of the node: page tables, sockets and dirty pages."""
 DATABASE_PER_RECORD: Final = 2_000
 """Bytes of LMDB's file for each record of the state, about; 1,850 were measured."""
 FILES_PER_RECORD: Final = 3_300
@@ -146,7 +146,7 @@ class LargeState:
         return why_unlimited()
 
     def execute(self, place: Place) -> Outcome:
-        """Run both halves; the limit of the second comes from what the node used in the first.
+        """Run both halves; the limit of the second follows from the node's memory in the first.
 
         Raises:
             UnavailableError: This machine has too little memory for the first half, or the kernel

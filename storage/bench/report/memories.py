@@ -1,4 +1,4 @@
-"""What little memory costs a ledger, in a sentence for each target."""
+"""The price of little memory for a ledger, in a sentence for each target."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -13,7 +13,7 @@ _NEEDED: Final = (*_RATES, _READ, "committed-rate-ratio", "memory-limit", "state
 
 
 def sentences(figures: Sequence[Document]) -> Iterator[str]:
-    """Yield the sentences of a workload; none if it has no such figures.
+    """Yield the sentences of a workload, if it has such figures.
 
     Args:
         figures: Of the workload, of all targets.

@@ -9,8 +9,9 @@ Documentation/admin-guide/cgroup-v1/cgroups.rst.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Final
 
 import psutil
@@ -31,9 +32,12 @@ def control_group(
 ) -> Iterator[Path]:
     """Yield the directory of a new group; it is removed afterwards.
 
+    Its name is a new one: the kernel keeps a group whose last process is still ending, so the one
+    before may be there.
+
     Args:
         controller: As in `cpu` or `memory`.
-        first: What to write into which file of a group of version 1; a file whose name begins with
+        first: Text by the name of the group's file, for version 1; a file whose name begins with
             `OPTIONAL` may be missing.
         second: The same for version 2.
         root: Where the kernel shows its groups.
@@ -44,20 +48,15 @@ def control_group(
     is_v2 = (root / "cgroup.controllers").exists()
     above = root if is_v2 else root / controller
     _remove_left(above)
-    group = above / f"{_NAME}{os.getpid()}"
-    try:
-        group.mkdir()
-        for name, text in (second if is_v2 else first).items():
-            _write(group / name, text)
-    except OSError as error:
-        with suppress(OSError):
-            group.rmdir()
-        raise UnavailableError(f"no control group for {controller} here: {error}") from error
-    try:
+    with ExitStack() as stack:
+        try:
+            group = Path(mkdtemp(prefix=f"{_NAME}{os.getpid()}-", dir=above))
+            stack.callback(_remove, group)
+            for name, text in (second if is_v2 else first).items():
+                _write(group / name, text)
+        except OSError as error:
+            raise UnavailableError(f"no control group for {controller} here: {error}") from error
         yield group
-    finally:
-        with suppress(OSError):  # a process that is still ending keeps it; it is empty and idle
-            group.rmdir()
 
 
 def joining(group: Path | None, command: Sequence[str | Path]) -> list[str | Path]:
@@ -82,7 +81,12 @@ def _write(file: Path, text: str) -> None:
 def _remove_left(above: Path) -> None:
     """Remove the groups of runs that were killed."""
     for each in above.glob(f"{_NAME}*"):
-        pid = each.name.removeprefix(_NAME)
+        pid, _, _ = each.name.removeprefix(_NAME).partition("-")
         if pid.isdecimal() and not psutil.pid_exists(int(pid)):
-            with suppress(OSError):
-                each.rmdir()
+            _remove(each)
+
+
+def _remove(group: Path) -> None:
+    """Remove a group, unless a process that is still ending keeps it."""
+    with suppress(OSError):
+        group.rmdir()

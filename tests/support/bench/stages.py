@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from zlib import crc32
 
+from storage.bench.ledger.modes import Choices
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Place, Step
@@ -60,3 +61,16 @@ def flags(outcome: Outcome) -> dict[str, set[str]]:
     return {
         seen.metric.name: {each.flag.value for each in seen.flags} for seen in outcome.observations
     }
+
+
+def all_flags(outcome: Outcome) -> set[str]:
+    """Return the flags of all figures together."""
+    return set().union(*flags(outcome).values())
+
+
+def short_choices(signed: Path) -> Choices:
+    """Return choices for loads of a second or less; the batches are signed into a folder."""
+    return Choices(
+        rate_per_s=50.0, open_s=0.4, scale=1, latency_s=20.0, latency_percent=95.0, probes=2,
+        probe_s=0.5, writes=0.5, sample_s=0.1, seed=3, signed=signed,
+    )  # fmt: skip

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package bench holds the transactions of `wayseal-bench ledger` on Hyperledger Fabric, without
-// Fabric's libraries: main.go beside it hosts them. Whoever may write may call: for test networks only.
+// Fabric's libraries: main.go beside it hosts them. Every client that may write may call it: for test networks only.
 // Each call has one result in the same state, on every peer: no clock, no chance, no map that is walked.
 package bench
 

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from contracts.errors import RejectedError
+from storage.bench.arguments import named
 from storage.bench.ledger.evm.urls import named_evm
+from storage.bench.ledger.extras import needing
 from storage.bench.ledger.ledgers import LedgerTarget
 from storage.bench.run.part import Setup
 
@@ -33,17 +35,17 @@ def add_options(group: argparse._ArgumentGroup) -> None:
         "NAME=@FILE reads the URL from a file",
     )  # fmt: skip
     add(
-        "--evm-key", type=_named, action="append", default=[], metavar="NAME=FILE",
+        "--evm-key", type=named("FILE"), action="append", default=[], metavar="NAME=FILE",
         help="private key, 64 hex digits, of an account that pays; default: one of the node's; "
         "needs --evm-chain",
     )  # fmt: skip
     add(
-        "--evm-contract", type=_named, action="append", default=[],
+        "--evm-contract", type=named("ADDRESS"), action="append", default=[],
         metavar="NAME=ADDRESS",
         help="where the benchmark's contract already is; default: each run creates it",
     )  # fmt: skip
     add(
-        "--evm-chain", type=_named, action="append", default=[], metavar="NAME=ID",
+        "--evm-chain", type=named("ID"), action="append", default=[], metavar="NAME=ID",
         help="id that the chain there must have",
     )  # fmt: skip
     add(
@@ -74,13 +76,8 @@ def evms(options: argparse.Namespace, setup: Setup) -> Iterator[LedgerTarget]:
             )
     if not options.evm and not options.evm_node:
         return
-    try:
-        from storage.bench.ledger.evm import preparing  # noqa: PLC0415  # needs the extra evm
-    except ModuleNotFoundError as error:
-        raise RejectedError(
-            f"{error.name} is not installed: an EVM needs the extra evm; in a checkout, "
-            "scripts/install bench-ledgers installs it"
-        ) from error
+    with needing("evm", "an EVM"):
+        from storage.bench.ledger.evm import preparing  # noqa: PLC0415
     for name, url in options.evm:
         yield preparing.network(
             name,
@@ -92,11 +89,3 @@ def evms(options: argparse.Namespace, setup: Setup) -> Iterator[LedgerTarget]:
         )
     for program in dict.fromkeys(options.evm_node):
         yield from preparing.nodes(program, setup.volumes)
-
-
-def _named(text: str) -> tuple[str, str]:
-    """Read NAME=WORD, for argparse."""
-    name, _, word = text.partition("=")
-    if not name or not word:
-        raise argparse.ArgumentTypeError(f"expected NAME=WORD, got {text!r}")
-    return name, word

@@ -5,5 +5,5 @@ Needs the extra `fabric`. `gateway` is the only importer of `grpc`.
 
 import os
 
-# What gRPC notes on standard error for each handshake that fails stands in our own error too.
+# gRPC notes each handshake that fails on standard error; our own error has those words too.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")

@@ -1,4 +1,4 @@
-"""What a Fabric channel is, as the peer's own chaincodes tell: its blocks, and who orders them."""
+"""A Fabric channel, as the peer's own chaincodes tell: its blocks and its ordering nodes."""
 
 from dataclasses import dataclass
 from typing import Final, Self
@@ -23,14 +23,14 @@ from contracts.proto.fabric_pb2 import (
 from storage.bench.ledger.fabric.gateway import Gateway
 
 ABOUT: Final = b"wayseal_bench 1"
-"""What our chaincode says of itself."""
+"""The answer of our chaincode."""
 RAFT: Final = "etcdraft"
 BFT: Final = "BFT"
 
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """What orders the transactions of a channel.
+    """The ordering service of a channel.
 
     Attributes:
         kind: As the channel's settings have it: RAFT, BFT, or an older one.
@@ -71,7 +71,7 @@ class Ordering:
 
 
 async def ordering_of(gateway: Gateway) -> Ordering:
-    """Ask a peer what orders the transactions of the channel.
+    """Ask a peer for the ordering service of the channel.
 
     Raises:
         RejectedError: The peer does not tell.

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -28,7 +29,7 @@ LOOK_S: Final = 1.0
 
 @dataclass(slots=True)
 class Submitted:
-    """What all drivers of one load have submitted: one driver follows what the others sent.
+    """The transactions of one load: one driver follows those that the others submitted.
 
     Attributes:
         digests: Ids of the transactions, by name.
@@ -73,7 +74,7 @@ class FabricDriver:
         """See `Driver.close`."""
         for task in self._followed.values():
             task.cancel()
-        self._closing = asyncio.get_running_loop().create_task(self._gateway.close())
+        self._closing = asyncio.get_running_loop().create_task(self._gateway.aclose())
 
     async def submit(self, batches: Sequence[bytes]) -> int:
         """See `Driver.submit`; a transaction that is not endorsed is told by `decided`."""
@@ -150,10 +151,9 @@ async def commit(place: FabricPlace, wires: Iterable[bytes]) -> None:
         RejectedError: One of them is refused.
         UnavailableError: The peer does not answer, or one is not committed in time.
     """
-    gateway = await Gateway.open(place)
     room = asyncio.Semaphore(FILLING_MAX)
 
-    async def one(wire: bytes) -> None:
+    async def one(gateway: Gateway, wire: bytes) -> None:
         digest, request = taken_apart(wire)
         async with room, asyncio.timeout(FILLED_S):
             await submit(gateway, request)
@@ -161,15 +161,15 @@ async def commit(place: FabricPlace, wires: Iterable[bytes]) -> None:
         if why := fate_of(status):
             raise RejectedError(f"{place.target}: what the load needs is not committed: {why}")
 
-    tasks = [asyncio.create_task(one(wire)) for wire in wires]
-    try:
-        await asyncio.gather(*tasks)
-    except TimeoutError as error:
-        raise UnavailableError(
-            f"{place.target}: what the load needs was not committed in {FILLED_S:.0f} s; does the "
-            "channel make blocks?"
-        ) from error
-    finally:
-        for task in tasks:
-            task.cancel()
-        await gateway.close()
+    async with aclosing(await Gateway.open(place)) as gateway:
+        tasks = [asyncio.create_task(one(gateway, wire)) for wire in wires]
+        try:
+            await asyncio.gather(*tasks)
+        except TimeoutError as error:
+            raise UnavailableError(
+                f"{place.target}: what the load needs was not committed in {FILLED_S:.0f} s; does "
+                "the channel make blocks?"
+            ) from error
+        finally:
+            for task in tasks:
+                task.cancel()

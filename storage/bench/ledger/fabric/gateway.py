@@ -81,7 +81,7 @@ class Gateway:
     """One connection.
 
     Args:
-        place: Where the peer is, and who asks.
+        place: The peer's address, and the identity that asks.
         channel: The connection.
     """
 
@@ -109,10 +109,10 @@ class Gateway:
             async with asyncio.timeout(OPEN_S):
                 await made._connected()
         except TimeoutError as error:
-            await made.close()
+            await made.aclose()
             raise UnavailableError(f"{place.target}: no answer in {OPEN_S:.0f} s") from error
         except BaseException:
-            await made.close()
+            await made.aclose()
             raise
         return made
 
@@ -136,15 +136,15 @@ class Gateway:
                     raise UnavailableError(f"{error}; {hint}") from error
             await self._channel.wait_for_state_change(state)
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """End the connection, and all that waits for its answers."""
         await self._channel.close()
 
     async def evaluate(self, arguments: Sequence[bytes], chaincode: str | None = None) -> bytes:
-        """Return what a chaincode answers; nothing is ordered.
+        """Return a chaincode's answer; nothing is ordered.
 
         Args:
-            arguments: Name of the function, and what it takes.
+            arguments: Name of the function, and its arguments.
             chaincode: Its name; None for the benchmark's.
 
         Raises:
@@ -224,7 +224,7 @@ def _formed(place: FabricPlace, name: str, answer: bytes) -> Iterator[None]:
 
 
 def _words(error: grpc.aio.AioRpcError) -> str:
-    """Return what a peer says, with the words of the peers that it asked."""
+    """Return a peer's words, with those of the peers that it asked."""
     said = [error.details() or error.code().name]
     for key, value in error.trailing_metadata() or ():
         if key == _DETAILS and isinstance(value, bytes):
@@ -235,6 +235,6 @@ def _words(error: grpc.aio.AioRpcError) -> str:
                 ]
             except DecodeError:
                 continue
-            # An answer to Evaluate repeats what the one peer said that was asked.
+            # An answer to Evaluate repeats the words of the one peer that was asked.
             said += [f"{x.msp_id}: {x.message}" for x in details if x.message not in said[0]]
     return "; ".join(dict.fromkeys(said))[:_SHOWN]

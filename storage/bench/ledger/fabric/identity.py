@@ -1,4 +1,4 @@
-"""An identity of a Fabric network: a member of an MSP, who signs with ECDSA over P-256."""
+"""An identity of a Fabric network: a member of an MSP that signs with ECDSA over P-256."""
 
 import hashlib
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _ALGORITHM: Final = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)
 
 @dataclass(frozen=True)
 class FabricIdentity:
-    """Who signs.
+    """A member of an organisation, with its key.
 
     Attributes:
         msp_id: Of the organisation.
@@ -93,7 +93,7 @@ def transaction_id(nonce: bytes, creator: bytes) -> bytes:
 
 
 def _key(key: bytes, about: str) -> ec.EllipticCurvePrivateKey:
-    # What the file holds is not told: it may be a secret that was put there by mistake.
+    # The file's content is not told: it may be a secret that was put there by mistake.
     try:
         private = serialization.load_pem_private_key(key, password=None)
     except (ValueError, TypeError) as error:

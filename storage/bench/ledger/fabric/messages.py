@@ -1,4 +1,4 @@
-"""Messages of Fabric's Gateway: what is proposed, what is signed, and which signed one is meant.
+"""Messages to Fabric's Gateway: to endorse, to submit and to follow a transaction.
 
 Source: Hyperledger Fabric, "Transaction flow" and its fabric-protos.
 """
@@ -33,7 +33,7 @@ from contracts.proto.fabric_pb2 import (
 from storage.bench.ledger.fabric.identity import FabricIdentity, transaction_id
 
 NONCE_BYTES: Final = 24
-"""Source: Hyperledger Fabric, protoutil: what its own clients draw."""
+"""Source: Hyperledger Fabric, protoutil: as its own clients draw it."""
 ID_BYTES: Final = 32
 
 
@@ -85,7 +85,7 @@ def propose(
         identity: Of the client.
         channel: Its name.
         chaincode: Its name.
-        arguments: Name of the function, and what it takes.
+        arguments: Name of the function, and its arguments.
         nonce: NONCE_BYTES octets that the identity uses once.
         made_s: When it was made, seconds since 1970.
     """
@@ -115,7 +115,7 @@ def propose(
 
 
 def to_submit(identity: FabricIdentity, request: bytes, answer: bytes) -> bytes:
-    """Return the request to submit what a peer had endorsed, signed.
+    """Return the request to submit an endorsed transaction, signed.
 
     Args:
         identity: Of the client.

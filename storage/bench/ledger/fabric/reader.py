@@ -1,7 +1,8 @@
-"""What a Fabric network has committed, read back from the blocks of a peer."""
+"""The committed transactions of a Fabric network, read back from the blocks of a peer."""
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +29,7 @@ class FabricReader:
         return asyncio.run(self._head())
 
     def committed(self, first: int, batch_ids: Collection[str], files: Sequence[Path]) -> int:
-        """See `LedgerReader.committed`; what is in a block and not valid does not count."""
+        """See `LedgerReader.committed`; a transaction in a block that is not valid does not."""
         wanted = {
             taken_apart(wire)[0].hex()
             for path in files
@@ -43,19 +44,13 @@ class FabricReader:
         yield digest.hex(), EndorseRequest.FromString(request).proposed_transaction.ByteSize()
 
     async def _head(self) -> int:
-        gateway = await Gateway.open(self.place)
-        try:
+        async with aclosing(await Gateway.open(self.place)) as gateway:
             return await head_of(gateway)
-        finally:
-            await gateway.close()
 
     async def _count(self, first: int, wanted: Collection[str]) -> int:
-        gateway = await Gateway.open(self.place)
-        try:
-            found = 0
+        found = 0
+        async with aclosing(await Gateway.open(self.place)) as gateway:
             for number in range(first, await head_of(gateway) + 1):
                 codes = await codes_of(gateway, number)
                 found += sum(code == VALID and name in wanted for name, code in codes.items())
-            return found
-        finally:
-            await gateway.close()
+        return found

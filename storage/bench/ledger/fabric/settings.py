@@ -1,4 +1,4 @@
-"""Where a Fabric network is and who asks: the settings file of `--fabric NAME=FILE`, in TOML."""
+"""A peer's address and the identity that asks: the settings file of `--fabric NAME=FILE`, TOML."""
 
 import ssl
 import tomllib
@@ -20,13 +20,13 @@ _FILE_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FabricPlace:
-    """A peer's Gateway, and what is asked of it.
+    """A peer's Gateway, its channel, and the identity that asks.
 
     Attributes:
         target: Host and port, as in `peer0.org1.example.com:7051`.
         channel: Name of the channel.
         chaincode: Name under which our chaincode is committed there.
-        identity: Signs what the peer is asked.
+        identity: Signs each request.
         tls_ca: Certificates of the authorities that the peer's TLS certificate must come from, PEM.
         tls_name: Name that this certificate must have; None for the host's.
         tls_client: Private key and certificate of this client for TLS, PEM; None without.
@@ -87,7 +87,7 @@ class _Settings:
 
     Attributes:
         path: Of the file.
-        table: What it holds.
+        table: Its settings, by name.
     """
 
     path: Path
@@ -131,7 +131,7 @@ class _Settings:
         return text
 
     def file(self, name: str) -> bytes:
-        """Return what the file of a setting holds."""
+        """Return the content of a setting's file."""
         text = self.text(name)
         if _PEM in text or not text.isprintable():  # a private key, perhaps: it is not told
             raise RejectedError(f"{self.about(name)}: expected the path of a file, got other text")

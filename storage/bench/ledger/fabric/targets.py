@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
@@ -36,8 +36,8 @@ _DURABLE: Final = (
     "synced its block."
 )
 _ENDORSED: Final = (
-    "What it executes to is the word of the organisations that the chaincode's endorsement policy "
-    "names."
+    "The result of its execution is the word of the organisations that the chaincode's endorsement "
+    "policy names."
 )
 
 
@@ -49,7 +49,7 @@ class FabricNetwork:
         name: Of the target.
         settings: Path of the settings file.
         place: As the file says.
-        ordering: What orders the transactions.
+        ordering: Its ordering service.
     """
 
     name: str
@@ -121,12 +121,9 @@ class FabricNetwork:
 
 
 async def _asked(place: FabricPlace) -> Ordering:
-    gateway = await Gateway.open(place)
-    try:
+    async with aclosing(await Gateway.open(place)) as gateway:
         await check_chaincode(gateway)
         return await ordering_of(gateway)
-    finally:
-        await gateway.close()
 
 
 def _stopping(nodes: int) -> str:

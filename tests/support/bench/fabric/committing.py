@@ -81,7 +81,7 @@ class Ledger:
             return self.by_id.get(transaction_id)
 
     def block(self, number: int) -> bytes | None:
-        """Return a block; None if there is none of that number."""
+        """Return a block; None if no block has that number."""
         with self._changed:
             if number >= len(self.blocks):
                 return None
