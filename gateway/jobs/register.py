@@ -37,8 +37,10 @@ _COLUMNS: Final = (
     "number, job_id, name, role, grants, kind, subjects, state, asked_ms, began_ms, ended_ms,"
     " error, media_type, file_name, size, sha256"
 )
-_OWNED: Final = "name = ? AND role = ? AND grants IS ?"
-"""The same name with other rights is another owner: a job was done by the rights of its time."""
+_KINDS: Final = ", ".join(f"'{kind}'" for kind in JobKind)
+_OWNED: Final = f"name = ? AND role = ? AND grants IS ? AND kind IN ({_KINDS})"
+"""The same name with other rights is another owner: a job was done by the rights of its time. A job
+of a kind that a newer version began is shown to nobody; it is forgotten as any other."""
 
 
 class JobRegister(Kept):

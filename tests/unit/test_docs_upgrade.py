@@ -6,6 +6,7 @@ from contracts.rules.version import RulesVersion
 from device.journal.database import JOURNAL
 from gateway.index.schema import VERSION as INDEX
 from gateway.intake.schema import INBOX
+from gateway.jobs.register import SCHEMA as JOBS
 from gateway.people.accesslog import SCHEMA as ACCESSES
 from gateway.retention.deletions import SCHEMA as DELETIONS
 from gateway.uploads.claims import SCHEMA as UPLOADS
@@ -29,6 +30,7 @@ def test_the_page_names_each_format_with_its_version() -> None:
         "retention.db": str(AGES.version),
         "accesses.db": str(ACCESSES.version),
         "scrub.db": str(SCRUB.version),
+        "jobs.db": str(JOBS.version),
         "index.db": str(INDEX),
         "cassandra": str(len(MIGRATIONS)),
         "journal.sqlite": str(JOURNAL.version),

@@ -3,7 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +11,7 @@ import pytest
 from fastapi import HTTPException
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.runtime.connection import Synchronous
 from gateway.access import Caller, Role
 from gateway.api.jobs import Background
 from gateway.api.preference import Preference
@@ -20,6 +21,7 @@ from gateway.jobs.job import JobKind, JobState, KeptJob
 from gateway.jobs.jobs import Jobs, TooManyJobsError
 from gateway.jobs.work import Work
 from gateway.records.watch import Unit, Watch
+from storage.checked.connection import connect_checked
 
 ANNA: Final = Caller("anna", Role.AUDITOR)
 BEN: Final = Caller("ben", Role.AUDITOR)
@@ -227,6 +229,24 @@ def test_a_kill_leaves_a_job_interrupted_and_no_file_of_it(tmp_path: Path) -> No
         assert not later.jobs.path(job_id).exists()
         assert later.jobs.cancel(ANNA, job_id)
         assert later.jobs.find(ANNA, job_id) is None
+
+
+def test_a_newer_version_s_job_is_not_shown_and_hides_no_other(tmp_path: Path) -> None:
+    with running(tmp_path) as house:
+        theirs, ours = (house.jobs.add(ANNA, work()) for _ in range(2))
+        house.ended(ANNA, theirs)
+        house.ended(ANNA, ours)
+    with closing(connect_checked(tmp_path / "jobs.db", Synchronous.FULL)) as db:
+        db.execute("UPDATE jobs SET kind = 'of-tomorrow' WHERE job_id = ?", (theirs,))
+    with running(tmp_path) as house:
+        assert [each.job_id for _, each in house.jobs.listed(ANNA, 0, 10)] == [ours]
+        assert house.jobs.find(ANNA, theirs) is None
+        assert not house.jobs.cancel(ANNA, theirs)
+        house.jobs.sweep()
+        assert house.jobs.path(theirs).exists()  # for the newer version, if it comes back
+        house.ms += int(limits.LASTS_MAX_S * 1000) + 1
+        house.jobs.sweep()
+        assert not house.jobs.path(theirs).exists()
 
 
 def test_results_are_kept_for_a_day_from_their_end(tmp_path: Path) -> None:
