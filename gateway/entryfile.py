@@ -50,7 +50,7 @@ class EntryFile:
     def stamp(self) -> tuple[int, ...] | None:
         """Return what changes with the file; None without a readable file: then nobody may enter.
 
-        That a file cannot be read is told once, not to everybody who asks.
+        A file that cannot be read is logged once, not at each question.
         """
         try:
             with disk_errors("look at", self.path):

@@ -56,7 +56,7 @@ class Streams:
         """Check that one more stream has a place.
 
         Raises:
-            HTTPException: 429: it has none.
+            HTTPException: 429: all places are taken.
         """
         own, every = self._open[name], self._open.total()
         if own >= STREAMS_OF_ONE_MAX or every >= STREAMS_MAX:

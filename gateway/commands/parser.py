@@ -140,7 +140,7 @@ def build_parser() -> argparse.ArgumentParser:
         parents=[common],
         help="Make the index again from the ledger, beside the one in use.",
         description="Says how far it is, and changes nothing until the new index is whole. A "
-        "running gateway goes on meanwhile and then takes it in one step; another one takes it at "
+        "running gateway goes on until then and takes it in one step; a stopped one takes it at "
         "its next start.",
     )
     reindex.add_argument(

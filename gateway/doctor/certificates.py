@@ -186,7 +186,7 @@ def _certificates(path: Path) -> list[bytes]:
     """Return the certificates of a PEM file, DER.
 
     Raises:
-        RejectedError: It has none, or one is malformed.
+        RejectedError: It has no certificate, or a malformed one.
     """
     text = path.read_text("ascii", "replace")
     found = [f"{_BEGIN}{each.partition(_END)[0]}{_END}\n" for each in text.split(_BEGIN)[1:]]

@@ -104,7 +104,7 @@ def ledger(services: Services) -> Iterator[Family]:
 
 
 def cold(services: Services) -> Iterator[Family]:
-    """Yield how much of old trips lies in cold files, and what is wrong there."""
+    """Yield how much of old trips lies in cold files, and the number of faults there."""
     keeper = services.cold
     files, trips, readings = keeper.amounts()
     yield gauge("wayseal_cold_files", "Cold files of old trips.", files)

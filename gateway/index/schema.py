@@ -105,7 +105,8 @@ CREATE TABLE deliveries (
   delivery_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX deliveries_by_id ON deliveries (delivery_id);
--- What any version of a delivery's terms names; who asks looks whether it still stands there.
+-- Parties that any version of a delivery's terms names; a question looks whether the name still
+-- stands there.
 CREATE TABLE delivery_parties (
   party_id TEXT NOT NULL, delivery_id TEXT NOT NULL, block_num INTEGER NOT NULL
 );

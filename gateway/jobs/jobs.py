@@ -280,7 +280,7 @@ class Jobs:
                 _log.warning("old jobs are not removed: %s", failure)
 
     def _next(self, quick: bool) -> str | None:  # noqa: FBT001 - as above
-        """Return the job that has waited longest, of an owner who has none like it running."""
+        """Return the job that has waited longest, of an owner for whom no such job runs."""
         alike = {name: task for name, task in self._tasks.items() if task.is_quick is quick}
         busy = {task.owner for task in alike.values() if task.is_running}
         return next((name for name, task in alike.items() if task.owner not in busy), None)

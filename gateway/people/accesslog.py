@@ -28,7 +28,7 @@ ONE_ACCESS_MAX_S: Final = 600.0
 REMEMBERED_MAX: Final = 10_000
 """Accesses that further requests may belong to; beyond that a request is an access of its own."""
 STRANGER: Final = "stranger"
-"""The role of somebody who has none."""
+"""Stands for the role of a caller without a role."""
 HEAD_EVERY_MS: Final = 86_400_000
 _LOOK_EVERY_S: Final = 600.0
 

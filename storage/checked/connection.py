@@ -175,7 +175,7 @@ def has_checksums(path: Path) -> bool:
         size = int.from_bytes(head[16:18], "big")
         page = bytearray(head + file.read(max(size - len(head), 0)))
     if len(page) != size or size < _PAGE_BYTES_MIN or size & (size - 1):
-        return True  # SQLite says what is wrong with it
+        return True  # SQLite names its fault
     if head[20] == CHECKSUM_BYTES:
         return any(page[-CHECKSUM_BYTES:])
     page[20] = CHECKSUM_BYTES

@@ -36,7 +36,7 @@ class _Log(NamedTuple):
 
 
 def damage_in_wal(path: Path) -> str:
-    """Return what is wrong with the log of the database at `path`; empty if it lost nothing.
+    """Return the fault of the log of the database at `path`; empty if the log lost nothing.
 
     Raises:
         OSError: It cannot be read.

@@ -199,7 +199,7 @@ def _longest(limits: list[int | None]) -> int | None:
 
 
 def _what(path: NvmePath, down_s: Mapping[str, float]) -> str:
-    """Return what is wrong with a path, in words."""
+    """Return the fault of a path, in words."""
     own = path.controller
     name = f"{own.name} to {own.peer}" if own.fabric else own.name
     if own.state == LIVE and path.disk is None:

@@ -36,7 +36,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Flaw(StrEnum):
-    """What is wrong with one copy of a blob."""
+    """A fault of one copy of a blob."""
 
     ROTTEN = "rotten"
     MISSING = "missing"
@@ -51,7 +51,7 @@ class Finding:
         recording_id: 32 bytes.
         index: The blob's index in the recording, or `NO_BLOB`.
         copy: Which copy: `volume:NAME`, or `blobs:REPLICA`; `SEAL` without a blob.
-        kind: What is wrong.
+        kind: Its fault.
         repaired: Whether the copy was written again and then read back correctly.
         detail: In words; if a repair failed, also why.
     """
@@ -191,7 +191,7 @@ def finding_of(manifest: StoredRecording, index: int, copy: str, error: WaysealE
 
 
 def flaw_of(error: WaysealError) -> Flaw:
-    """Return what is wrong with a copy that could not be read."""
+    """Return the fault of a copy that could not be read."""
     if isinstance(error, MissingError):
         return Flaw.MISSING
     return Flaw.ROTTEN if isinstance(error, RejectedError) else Flaw.UNREAD

@@ -279,7 +279,7 @@ class LostEntries:
                     yield volume.name, length
 
     def _prove(self, recording_id: bytes, stop: Callable[[], bool]) -> None:
-        """Read every byte of every copy; mend what is wrong; then the recording counts as read.
+        """Read every byte of every copy and mend faults; then the recording counts as read.
 
         Raises:
             RejectedError: A blob is damaged in every copy, or the bytes have another hash.
@@ -330,7 +330,7 @@ class LostEntries:
 
 
 def _flaw(catalogue: Catalogue, recording_id: bytes) -> WaysealError | None:
-    """Return what is wrong with an entry; None if it is good, or there is a reason for none."""
+    """Return the fault of an entry; None if it is good, or if the recording needs no entry."""
     if (
         catalogue.progress(recording_id) is not None
         or catalogue.is_leaving(recording_id)

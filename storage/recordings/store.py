@@ -217,7 +217,7 @@ class RecordingStore:
         return verify_copies(self._places, self._require(recording_id), before)
 
     def survey(self, recording_id: bytes, index: int) -> Survey:
-        """Read one blob of every copy and every replica from its medium; return what is wrong.
+        """Read one blob of every copy and every replica from its medium; return the faults.
 
         Raises:
             RejectedError: The recording is not whole here, or its manifest is damaged.

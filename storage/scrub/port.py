@@ -35,7 +35,7 @@ class Scrubbed(Protocol):
         ...
 
     def survey(self, recording_id: bytes, index: int) -> Survey:
-        """Read one blob of every copy and every replica from its medium; return what is wrong.
+        """Read one blob of every copy and every replica from its medium; return the faults.
 
         Raises:
             RejectedError: The recording is no longer whole.

@@ -210,7 +210,7 @@ class Scrub:
             return False
 
     def _blob(self, at: Round) -> Survey:
-        """Survey one blob, report and mend what is wrong; return the survey.
+        """Survey one blob, report and mend its faults; return the survey.
 
         Raises:
             RejectedError: The recording is no longer whole.

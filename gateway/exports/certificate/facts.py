@@ -18,7 +18,7 @@ SHOWN_MAX: Final = 100
 """Things of each kind that a certificate lists."""
 BUCKETS: Final = 600
 _JUDGED_AGAIN: Final = 4
-"""How often a trip is judged that changes each time meanwhile."""
+"""How often a trip is judged that goes on changing while it is judged."""
 _ItemT = TypeVar("_ItemT")
 _FactsT = TypeVar("_FactsT")
 _VerdictT = TypeVar("_VerdictT")
@@ -99,8 +99,8 @@ def settled(
 ) -> tuple[_FactsT, _VerdictT]:
     """Return the facts of something and the verdict on evidence that shows just these facts.
 
-    Judging takes seconds, and the ledger goes on meanwhile. Facts that are the same before and
-    after it are those of the evidence, whatever the ledger took in about other trips.
+    Judging takes seconds, and the ledger goes on during that time. Facts that are the same before
+    and after it are those of the evidence, whatever the ledger took in about other trips.
 
     Args:
         what: Names it in the error.

@@ -150,7 +150,7 @@ class OidcIssuer:
 
 
 def _trust(settings: OidcSettings) -> ssl.SSLContext:
-    """Return whose certificates count; an issuer without TLS is on this machine and has none."""
+    """Return the authorities to trust; an issuer without TLS is on this machine and needs none."""
     if settings.ca is None and not settings.issuer.startswith("https:"):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return RenewedContext.of(ClientFiles(settings.ca))

@@ -138,7 +138,7 @@ def apply(_: "TransactionHeader", payload: bytes, __: str, context: Context) -> 
 
 
 def filled(address: str) -> bytes:
-    """Return the value that FILL writes at an address; it can not be compressed."""
+    """Return the value that FILL writes at an address; it cannot be compressed."""
     return hashlib.shake_256(address.encode()).digest(VALUE_BYTES)
 
 

@@ -18,6 +18,6 @@ def refused_by(code: str, block: int) -> str:
 
 
 def validated(reason: str) -> str:
-    """Return the validation code in the reason of a fate; empty if that has none."""
+    """Return the validation code in the reason of a fate; empty for another reason."""
     found = _CODE.match(reason)
     return found[1] if found else ""

@@ -100,7 +100,7 @@ def ask(command: Sequence[str | Path], told: str = "", *, kept: str | tuple[str,
     Args:
         command: Its name and arguments, which every user of this machine sees.
         told: What it reads from its standard input.
-        kept: How the names of those settings begin that it gets all the same.
+        kept: Beginnings of the names of settings that it gets all the same.
 
     Raises:
         UnavailableError: It failed.
