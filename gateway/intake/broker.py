@@ -175,12 +175,28 @@ class _Subscriptions(dict[str, Any]):
         return iter(list(super().__iter__()))
 
 
+class _Unsaid(dict[str, Any]):
+    """A message on its way: amqtt 0.12 writes each one out for a log line that nobody keeps."""
+
+    def __repr__(self) -> str:
+        """Return its topic."""
+        return str(self["topic"])
+
+
+class _Broadcasts(asyncio.Queue[Any]):
+    """Messages for subscribers; their bytes are not written out."""
+
+    async def put(self, item: Any) -> None:  # noqa: ANN401  # of amqtt
+        """See `Queue.put`."""
+        await super().put(_Unsaid(item))
+
+
 class _BoundedBroker(Broker):
     """amqtt's broker with a deadline for CONNECT and bounded buffers, which it lacks."""
 
     def __init__(self, config: BrokerConfig) -> None:
         super().__init__(config)
-        self._broadcast_queue: asyncio.Queue[Any] = asyncio.Queue(QUEUE_MESSAGES_MAX)
+        self._broadcast_queue: asyncio.Queue[Any] = _Broadcasts(QUEUE_MESSAGES_MAX)
         self._subscriptions: _Subscriptions = _Subscriptions()
 
     async def stream_connected(

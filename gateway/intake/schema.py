@@ -138,20 +138,19 @@ COLUMNS: Final = (
 
 
 # The unary + keeps SQLite from choosing an index for that term: each step is found by its
-# transaction id.
+# transaction id. The sizes go along, since a window over the batches would copy their bytes.
 CHAIN: Final = f"""
-WITH RECURSIVE chain (arrival, last, depth) AS (
-  SELECT b.arrival, b.last_transaction_id, 0 FROM batches AS b
+WITH RECURSIVE chain (arrival, last, depth, size) AS (
+  SELECT b.arrival, b.last_transaction_id, 0, length(b.wire) FROM batches AS b
     WHERE b.trip_id = ?2 AND b.device_id = ?3 AND b.state = ?1 AND b.recording IS NULL
     AND NOT EXISTS (SELECT 1 FROM batches AS p
       WHERE p.last_transaction_id = b.dependency AND +p.state = ?1)
   UNION ALL
-  SELECT b.arrival, b.last_transaction_id, depth + 1 FROM chain JOIN batches AS b
-    ON b.dependency = chain.last AND b.dependency <> ''
+  SELECT b.arrival, b.last_transaction_id, depth + 1, length(b.wire) FROM chain
+    JOIN batches AS b ON b.dependency = chain.last AND b.dependency <> ''
     WHERE +b.state = ?1 AND b.recording IS NULL AND +b.trip_id = ?2 AND +b.device_id = ?3
   LIMIT ?4),
 sized (arrival, depth, before) AS (
-  SELECT arrival, depth, sum(length(wire)) OVER (ORDER BY depth, arrival) - length(wire)
-    FROM chain JOIN batches USING (arrival))
+  SELECT arrival, depth, sum(size) OVER (ORDER BY depth, arrival) - size FROM chain)
 SELECT {COLUMNS} FROM sized JOIN batches USING (arrival) WHERE before < ?5
   ORDER BY depth, arrival"""  # noqa: S608

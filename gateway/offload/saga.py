@@ -45,13 +45,12 @@ SUBMIT_BYTES: Final = 1 << 20
 that a block's own cost does not count, and little enough for memory."""
 SUBMITTED_MAX: Final = 500
 """Batches at the ledger whose status is asked for in one request."""
-AHEAD_BYTES_MIN: Final = SUBMIT_BYTES
-"""With fewer bytes than this at the ledger, the next batches follow without a wait: while the
-ledger makes a block of some, it checks the next."""
 AHEAD_BYTES_MAX: Final = 2 * SUBMIT_BYTES
-"""With so many bytes of one chain at the ledger, its next batches wait: others have their turn."""
+"""With fewer bytes than this at the ledger, the next batches follow without a wait: while the
+ledger makes a block of one list, it checks the next. With so many of one chain, its next batches
+wait: others have their turn."""
 AHEAD_MAX: Final = 2 * SUBMIT_BATCHES_MAX
-"""The same with so many batches of it."""
+"""With so many batches of one chain at the ledger, its next ones wait too."""
 STATUS_WAIT_S: Final = 1
 OFFERS_LOOKED_AT_MAX: Final = 500
 """Digests of one device that one step looks at."""
@@ -155,7 +154,7 @@ class OffloadSaga:
                 ready = list(self._ready(chain, ends, blocked))
                 if self._submit(ready):
                     sent += sum(len(each.held.wire) for each in ready)
-        self._waits = not sent or ahead.size + sent >= AHEAD_BYTES_MIN
+        self._waits = not sent or ahead.size + sent >= AHEAD_BYTES_MAX
         moved |= sent > 0
         self._blocked = blocked
         self._misses.clear()

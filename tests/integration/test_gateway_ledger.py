@@ -210,6 +210,18 @@ def test_many_bytes_of_a_chain_go_in_several_lists(
     assert len(desk.ledger.submitted) == 3
 
 
+def test_nobody_waits_for_the_ledger_before_it_has_two_lists(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = desk.hold(trip_batches(1, readings=60))
+    sizes = [len(held.wire) for name in names if (held := desk.inbox.batch(name))]
+    monkeypatch.setattr(saga, "SUBMIT_BYTES", sum(sizes[:5]))
+    monkeypatch.setattr(saga, "AHEAD_BYTES_MAX", 2 * sum(sizes[:5]))
+    for _ in range(4):
+        desk.saga.step()
+    assert desk.ledger.waits == [2, 2]
+
+
 @pytest.mark.parametrize("said", ["INVALID", "UNKNOWN"])
 def test_what_follows_a_rejected_batch_is_held_until_that_one_is_released(
     desk: Desk, said: str, caplog: pytest.LogCaptureFixture

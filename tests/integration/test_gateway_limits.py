@@ -50,6 +50,27 @@ def test_a_packet_larger_than_any_of_ours_ends_its_connection(broker: EmbeddedBr
         client.loop_stop()
 
 
+def test_no_log_line_is_made_of_the_bytes_of_a_message(
+    broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "amqtt")
+    came = threading.Event()
+    client = Client(CallbackAPIVersion.VERSION2, client_id="gateway")
+    client.on_message = lambda *_: came.set()
+    client.username_pw_set("gateway", "secret")
+    client.connect("127.0.0.1", broker.port)
+    client.subscribe("wayseal/v1/+/records", 1)
+    client.publish("wayseal/v1/truck-1/records", b"bytes " * 9, 1)
+    client.loop_start()
+    try:
+        assert came.wait(DEADLINE_S)
+    finally:
+        client.disconnect()
+        client.loop_stop()
+    assert any("wayseal/v1/truck-1/records" in line for line in caplog.messages)
+    assert [line for line in caplog.messages if "bytes bytes" in line] == []
+
+
 def test_a_gateway_that_worked_does_not_make_another_key(tmp_path: Path) -> None:
     settings = Settings(data=tmp_path, site_id="site-b")
     first = own_key(settings).public_key

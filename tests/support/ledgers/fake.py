@@ -35,6 +35,7 @@ class FakeLedger:
         state: What lies at an address, other than a device's key.
         transactions: Ids that it says are committed.
         submitted: Ids of the batches that came, list by list.
+        waits: For each time that somebody waited for a status, how many lists had come.
     """
 
     def __init__(self) -> None:
@@ -45,6 +46,7 @@ class FakeLedger:
         self.state: dict[str, bytes] = {}
         self.transactions: set[str] = set()
         self.submitted: list[list[str]] = []
+        self.waits: list[int] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
 
@@ -100,6 +102,7 @@ class FakeLedger:
                 empty: dict[str, list[Any]] = {"events": [], "state_changes": []}
                 return 200, {"data": [{"id": name, **empty} for name in json.loads(body)]}
             case "POST", ["batch_statuses"]:
+                self.waits += [len(self.submitted)] * ("wait" in query)
                 return 200, {"data": [self._status(name) for name in json.loads(body)]}
             case "POST", ["batches"] if self.busy:
                 self.busy -= 1
