@@ -40,12 +40,17 @@ class Guarantee:
         return cls(finality, faults, AS_SET_UP)
 
 
-def faults_of(validators: int) -> str:
-    """Return how many of so many validators may fail, in a network with Byzantine agreement."""
-    most = (validators - 1) // 3
+def faults_of(count: int, nodes: str = "validators") -> str:
+    """Return how many nodes may fail, in a network with Byzantine agreement.
+
+    Args:
+        count: Nodes that agree.
+        nodes: Their name.
+    """
+    most = (count - 1) // 3
     if not most:
-        return "None: with fewer than four validators no one may fail."
-    return f"{most} of {validators} validators may stop or lie."
+        return f"None: with fewer than four {nodes} no one may fail."
+    return f"{most} of {count} {nodes} may stop or lie."
 
 
 NOT_SEEN: Final = "Not known here: as its operator says."

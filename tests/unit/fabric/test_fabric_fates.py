@@ -268,6 +268,10 @@ def test_an_answer_of_an_unknown_form_is_one_clear_error(
     peer.answers["Evaluate"] = lambda _: b"\xff"
     with pytest.raises(RejectedError, match=wanted.format("Evaluate")):
         FabricReader(place).head()
+    told = pb.EvaluateResponse(result=pb.Response(payload=b"\xff")).SerializeToString()
+    peer.answers["Evaluate"] = lambda _: told
+    with pytest.raises(RejectedError, match="expected the height of channel 'trucks', got 1 other"):
+        FabricReader(place).head()
     peer.answers["CommitStatus"] = lambda _: b"\xff"
     with pytest.raises(RejectedError, match=wanted.format("CommitStatus")):
         fates(network[1], [call(place, "nothing")])

@@ -104,9 +104,14 @@ async def check_chaincode(gateway: Gateway) -> None:
 
 async def head_of(gateway: Gateway) -> int:
     """Return the number of the newest block that the peer has; errors as `ordering_of`."""
-    channel = gateway.place.channel.encode()
-    found = await gateway.evaluate([b"GetChainInfo", channel], "qscc")
-    return BlockchainInfo.FromString(found).height - 1
+    channel = gateway.place.channel
+    wire = await gateway.evaluate([b"GetChainInfo", channel.encode()], "qscc")
+    try:
+        return BlockchainInfo.FromString(wire).height - 1
+    except DecodeError as error:
+        raise RejectedError(
+            f"expected the height of channel {channel!r}, got {len(wire)} other octets"
+        ) from error
 
 
 async def codes_of(gateway: Gateway, number: int) -> dict[str, int]:

@@ -100,7 +100,7 @@ class FabricNetwork:
             return Guarantee(finality, f"{_stopping(nodes)} {_ENDORSED}", _DURABLE)
         if self.ordering.kind == BFT and nodes:
             finality = "With its block: more than two thirds of the ordering nodes signed it (BFT)."
-            faults = faults_of(nodes).replace("validators", "ordering nodes")
+            faults = faults_of(nodes, "ordering nodes")
             return Guarantee(finality, f"{faults} {_ENDORSED}", _DURABLE)
         return Guarantee(NOT_SEEN, f"{NOT_SEEN} {_ENDORSED}", _DURABLE)
 
