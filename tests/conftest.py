@@ -22,6 +22,8 @@ from support.project.stopping import pytest_configure, pytest_unconfigure
 
 __all__ = ["pytest_configure", "pytest_unconfigure"]
 USUAL_UMASK = 0o022
+PAGES = "tests/e2e/pages/"
+"""Tests of pages, which share a site with a trip and a browser."""
 
 settings.register_profile("wayseal", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("soak", deadline=None, max_examples=2_000)
@@ -49,11 +51,13 @@ def umask() -> Iterator[None]:
     os.umask(before)
 
 
-class OneCassandra(LoadFileScheduling):  # type: ignore[misc]  # it has no types
-    """A file of tests is one process's; so are all files that share the Cassandra server."""
+class SharedScenes(LoadFileScheduling):  # type: ignore[misc]  # it has no types
+    """A file of tests is one process's; so are all files that share a costly scene."""
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
+        if file.startswith(PAGES):
+            return PAGES
         return "the Cassandra server" if _shares_cassandra(self.config.rootpath / file) else file
 
 
@@ -62,9 +66,9 @@ def _shares_cassandra(file: Path) -> bool:
     return "cassandra: Cluster" in file.read_text("utf-8")
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneCassandra | None:
-    """Start the Cassandra server once, not in each process, as it takes 20 s of CPU."""
-    return OneCassandra(config, log) if config.getoption("dist") == "loadfile" else None
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedScenes | None:
+    """Start a scene once, not in each process: Cassandra takes 20 s of CPU, the pages 9 s."""
+    return SharedScenes(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)

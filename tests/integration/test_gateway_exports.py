@@ -118,7 +118,7 @@ def test_the_certificate_of_a_lot_says_what_rest_says(scene: Scene) -> None:
     assert {each["lot"] for side in sides for each in side["lots"]} > {"L42", "M1"}
     for side in sides:
         assert all(each["lot"] in said for each in side["lots"])
-        assert all(each["transformation_id"] for each in side["transformations"])
+        assert all(each["site_id"] in said for each in side["transformations"])
     for each in scene.ask("deliveries/delivery-1")["findings"]:
         assert each["detail"] in said
 
