@@ -1,4 +1,4 @@
-"""The board: trucks that may leave or must stay, on a desk and a wall, and a gateway without news."""
+"""The board: trucks that may leave or must stay, on a desk and a wall, and without news."""
 
 import pytest
 from playwright.sync_api import Browser, Route, StorageState, expect
