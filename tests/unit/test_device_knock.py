@@ -229,7 +229,9 @@ def test_a_chip_that_was_reset_or_that_another_program_uses_is_named() -> None:
     chip = Lsm9ds1()
     sensor = opened(chip)
     chip.registers[0x20] = 0xC0
-    with pytest.raises(UnavailableError, match=r"CTRL_REG6_XL to be 0x68, got 0xc0: it lost power"):
+    with pytest.raises(
+        UnavailableError, match=r"CTRL_REG6_XL .* to be 0x68, got 0xc0: it lost power"
+    ):
         sensor.measure()
     opened(chip).measure()
 
@@ -237,7 +239,7 @@ def test_a_chip_that_was_reset_or_that_another_program_uses_is_named() -> None:
 def test_a_chip_that_measures_nothing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lsm9ds1, "ANSWER_S", 0.02)
     sensor = opened(Lsm9ds1(measures=False))
-    with pytest.raises(UnavailableError, match="measures nothing: 0 samples in"):
+    with pytest.raises(UnavailableError, match=r"0x6a measures nothing within 0\.02 s"):
         sensor.measure()
 
 

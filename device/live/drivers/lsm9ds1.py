@@ -9,14 +9,13 @@ Source: ST LSM9DS1 data sheet, DocID025715 Rev 3: 3.5.3 (FIFO, continuous mode),
 
 import math
 import struct
-import time
 from collections.abc import Mapping
 from typing import Final
 
-from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.errors import RejectedError, WaysealError
 from contracts.records.reading import Tamper
 from device.live.drivers.gravity import Acceleration, Gravity
-from device.live.drivers.i2c import I2cBus, check_chip, lost, open_bus
+from device.live.drivers.i2c import I2cBus, StSensor
 from device.live.port import Measured
 
 FIFO_SAMPLES: Final = 32
@@ -56,7 +55,7 @@ def poll_s(rate_hz: int) -> float:
     return FIFO_SAMPLES / 2 / rate_hz
 
 
-class KnockSensor:
+class KnockSensor(StSensor):
     """One LSM9DS1, whose sign is a shock.
 
     Args:
@@ -71,23 +70,13 @@ class KnockSensor:
     """
 
     def __init__(self, bus: int | I2cBus, address: int, rate_hz: int, shock_mg: int) -> None:
-        at = f" on I2C bus {bus}" if isinstance(bus, int) else ""
-        self._name = f"LSM9DS1 at address {address:#x}{at}"
         self._address, self._rate_hz, self._shock_mg = address, rate_hz, shock_mg
         self._mode = _RATES[rate_hz] | _SCALE_16_G
         self._gravity = Gravity(_MG_PER_LSB, round(GRAVITY_S * rate_hz))
         self._settling = _SETTLING
         self._owed: WaysealError | None = None
         self._knocked = False
-        self._bus = open_bus(bus, self._name) if isinstance(bus, int) else bus
-        try:
-            self._set_up()
-        except OSError as error:
-            self.close()
-            raise lost(self._name, error) from error
-        except UnavailableError:
-            self.close()
-            raise
+        super().__init__(bus, f"LSM9DS1 at address {address:#x}")
 
     def measure(self) -> Measured:
         """Read all samples since the last question; see `Sensor.measure`.
@@ -117,61 +106,45 @@ class KnockSensor:
         elif owed is not None:
             raise owed
         elif wrong:
-            raise RejectedError(f"{self._name}: {wrong}")
+            raise RejectedError(f"{self.name}: {wrong}")
         note = (
             f"{self._gravity.now_mg / _MG_PER_G:.2f} g, at most {peak_mg / _MG_PER_G:.2f} g; "
             f"a shock begins at {self._shock_mg / _MG_PER_G:g} g"
         )
         return Measured(tamper=Tamper.SHOCK if is_shock else Tamper.NONE, note=note)
 
-    def close(self) -> None:
-        """See `Sensor.close`."""
-        self._bus.close()
-
     def _set_up(self) -> None:
-        check_chip(self._bus, self._address, _LSM9DS1, "LSM9DS1", self._name)
+        """See `StSensor._set_up`."""
+        self.check_chip(self._address, _LSM9DS1, "LSM9DS1")
         rest = ((_CTRL_REG6_XL, self._mode), (_FIFO_CTRL, _CONTINUOUS))
         for register, value in (*_SET_UP, *rest):
-            self._bus.write_byte_data(self._address, register, value)
+            self.bus.write_byte_data(self._address, register, value)
 
     def _drain(self, samples: list[Acceleration]) -> None:
         """Add the samples of the FIFO; those that came before an error are added too."""
-        try:
-            status = self._filled()
+        with self.asking():
+            self.check_mode(self._address, _CTRL_REG6_XL, "CTRL_REG6_XL", self._mode)
+            pause_s = 1 / self._rate_hz
+            status = self.await_status(
+                self._address, _FIFO_SRC, self._has_enough, pause_s=pause_s, within_s=ANSWER_S
+            )
             for _ in range(status & _UNREAD):
-                raw = self._bus.read_i2c_block_data(self._address, _OUT_X_L_XL, 6)
+                raw = self.bus.read_i2c_block_data(self._address, _OUT_X_L_XL, 6)
                 if self._settling:
                     self._settling -= 1
                 else:
                     samples.append(struct.unpack("<3h", bytes(raw)))
-        except OSError as error:
-            raise lost(self._name, error) from error
         if status & _OVERRUN:
             raise RejectedError(
-                f"{self._name}: samples were lost, as it was not read for over "
+                f"{self.name}: samples were lost, as it was not read for over "
                 f"{FIFO_SAMPLES / self._rate_hz:.2f} s; a knock in that time is not seen"
             )
 
-    def _filled(self) -> int:
-        """Return FIFO_SRC once there are samples."""
-        mode = self._bus.read_byte_data(self._address, _CTRL_REG6_XL)
-        if mode != self._mode:
-            raise UnavailableError(
-                f"{self._name}: expected its CTRL_REG6_XL to be {self._mode:#x}, got {mode:#x}: it "
-                f"lost power, or another program uses it; it is set up again"
+    def _has_enough(self, status: int) -> bool:
+        """Say whether FIFO_SRC tells of enough samples."""
+        unread = status & _UNREAD
+        if unread > FIFO_SAMPLES:
+            raise RejectedError(
+                f"{self.name}: expected 0..{FIFO_SAMPLES} unread samples, got {unread}"
             )
-        until_s = time.monotonic() + ANSWER_S
-        while True:
-            status = self._bus.read_byte_data(self._address, _FIFO_SRC)
-            unread = status & _UNREAD
-            if unread > FIFO_SAMPLES:
-                raise RejectedError(
-                    f"{self._name}: expected 0..{FIFO_SAMPLES} unread samples, got {unread}"
-                )
-            if unread >= _LEAST:
-                return status
-            if time.monotonic() > until_s:
-                raise UnavailableError(
-                    f"{self._name}: measures nothing: {unread} samples in {ANSWER_S} s"
-                )
-            time.sleep(1 / self._rate_hz)
+        return unread >= _LEAST

@@ -8,12 +8,12 @@ data sheet, DocID023722 Rev 6: 8 and 9 (registers). An LPS25HB, on later boards,
 """
 
 import struct
-import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from contracts.errors import UnavailableError
-from device.live.drivers.i2c import I2cBus, check_chip, lost, open_bus
+from device.live.drivers.i2c import I2cBus, StSensor
 from device.live.port import Measured
 
 HTS221: Final = 0x5F
@@ -61,7 +61,7 @@ class Line:
         return round(self.true[0] + share * (self.true[1] - self.true[0]))
 
 
-class SenseHat:
+class SenseHat(StSensor):
     """The two chips of one board.
 
     Args:
@@ -73,17 +73,7 @@ class SenseHat:
     """
 
     def __init__(self, bus: int | I2cBus) -> None:
-        at = f" on I2C bus {bus}" if isinstance(bus, int) else ""
-        self._name = f"Sense HAT{at}"
-        self._bus = open_bus(bus, self._name) if isinstance(bus, int) else bus
-        try:
-            self._humidity, self._temperature = self._set_up()
-        except OSError as error:
-            self.close()
-            raise lost(self._name, error) from error
-        except UnavailableError:
-            self.close()
-            raise
+        super().__init__(bus, "Sense HAT")
 
     def measure(self) -> Measured:
         """See `Sensor.measure`.
@@ -91,13 +81,13 @@ class SenseHat:
         Raises:
             UnavailableError: A chip does not answer, was reset, or measures nothing.
         """
-        try:
-            for chip in _MODES:
-                self._await_value(chip)
-            raw = bytes(self._bus.read_i2c_block_data(HTS221, _OUT | _NEXT, 4))
-            pressure = bytes(self._bus.read_i2c_block_data(LPS25H, _OUT | _NEXT, 3))
-        except OSError as error:
-            raise lost(self._name, error) from error
+        with self.asking():
+            for chip, mode in _MODES.items():
+                self.check_mode(chip, _CTRL_REG1, "CTRL_REG1", mode)
+                has_value = partial(_has_all, _NEW[chip])
+                self.await_status(chip, _STATUS, has_value, pause_s=_POLL_S, within_s=ANSWER_S)
+            raw = bytes(self.bus.read_i2c_block_data(HTS221, _OUT | _NEXT, 4))
+            pressure = bytes(self.bus.read_i2c_block_data(LPS25H, _OUT | _NEXT, 3))
         wet, warm = struct.unpack("<2h", raw)
         steps = int.from_bytes(pressure, "little", signed=True)
         return Measured(
@@ -108,44 +98,29 @@ class SenseHat:
             }
         )
 
-    def close(self) -> None:
-        """See `Sensor.close`."""
-        self._bus.close()
-
-    def _set_up(self) -> tuple[Line, Line]:
-        """Set both chips up; return the calibration of humidity and temperature."""
-        check_chip(self._bus, HTS221, _IS_HTS221, "HTS221", self._name)
-        check_chip(self._bus, LPS25H, _IS_LPS25H, "LPS25H", self._name)
-        found = bytes(self._bus.read_i2c_block_data(HTS221, _CALIBRATION | _NEXT, 16))
+    def _set_up(self) -> None:
+        """See `StSensor._set_up`; read the calibration of humidity and temperature."""
+        self.check_chip(HTS221, _IS_HTS221, "HTS221")
+        self.check_chip(LPS25H, _IS_LPS25H, "LPS25H")
+        found = bytes(self.bus.read_i2c_block_data(HTS221, _CALIBRATION | _NEXT, 16))
         for chip, register, value in _SET_UP:
-            self._bus.write_byte_data(chip, register, value)
+            self.bus.write_byte_data(chip, register, value)
         for chip, mode in _MODES.items():
-            self._bus.write_byte_data(chip, _CTRL_REG1, 0x00)  # off, or it ignores a new rate
-            self._bus.write_byte_data(chip, _CTRL_REG1, mode)
+            self.bus.write_byte_data(chip, _CTRL_REG1, 0x00)  # off, or it ignores a new rate
+            self.bus.write_byte_data(chip, _CTRL_REG1, mode)
         h0, h1, t0, t1, _, more = found[:6]
         h0_out, _, h1_out, t0_out, t1_out = struct.unpack("<5h", found[6:])
         if h0_out == h1_out or t0_out == t1_out:
             raise UnavailableError(
-                f"{self._name}: the calibration in its HTS221 is damaged: {found.hex()}"
+                f"{self.name}: the calibration in its HTS221 is damaged: {found.hex()}"
             )
-        humidity = Line((h0_out, h1_out), (h0 * 500, h1 * 500))
+        self._humidity = Line((h0_out, h1_out), (h0 * 500, h1 * 500))
         low, high = t0 | (more & 0x03) << 8, t1 | (more & 0x0C) << 6
-        return humidity, Line((t0_out, t1_out), (low * 125, high * 125))
+        self._temperature = Line((t0_out, t1_out), (low * 125, high * 125))
 
-    def _await_value(self, chip: int) -> None:
-        mode, until_s = self._bus.read_byte_data(chip, _CTRL_REG1), time.monotonic() + ANSWER_S
-        if mode != _MODES[chip]:
-            raise UnavailableError(
-                f"{self._name}: expected CTRL_REG1 of the chip at {chip:#x} to be "
-                f"{_MODES[chip]:#x}, got {mode:#x}: it lost power, or another program uses it; it "
-                f"is set up again"
-            )
-        while self._bus.read_byte_data(chip, _STATUS) & _NEW[chip] != _NEW[chip]:
-            if time.monotonic() > until_s:
-                raise UnavailableError(
-                    f"{self._name}: the chip at {chip:#x} measures nothing within {ANSWER_S:g} s"
-                )
-            time.sleep(_POLL_S)
+
+def _has_all(bits: int, status: int) -> bool:
+    return status & bits == bits
 
 
 def _saturated(humidity_mpct: int) -> int:
