@@ -132,7 +132,7 @@ class Recorder:
             if narrator is not None:
                 self.remarks.told(chain.trip.readings)
             if reel is not None:
-                whole = keep_film(self.logbook, reel, trip, source.interval_ms)
+                whole = keep_film(self.logbook, reel, trip)
                 if narrator is not None:
                     narrator.name(whole)
 
@@ -143,7 +143,7 @@ class Recorder:
                 if narrator is not None:
                     reading = narrator.complete(reading)
                 chain.record(reading)
-                if reel is not None and _is_wrong(reading):
+                if reel is not None and _is_wrong(reading, sample.tamper):
                     reel.mark(time.monotonic())
                 holds = sample.tamper & ~MOMENTS
                 moved(chain.trip.readings)
@@ -257,7 +257,8 @@ class Recorder:
         live = source.sensors if source is not None else None
         cameras = len(live.cameras) if isinstance(live, LiveSource) else 0
         folder = self.videos / trip.trip_id
-        return open_reel(self.logbook, folder, trip, cameras, lambda: self.now().utc_ms)
+        late_ms = source.interval_ms if source is not None else 0
+        return open_reel(self.logbook, folder, trip, cameras, lambda: self.now().utc_ms, late_ms)
 
 
 def _stream(
@@ -352,13 +353,14 @@ class _LiveClock:
         return now if self.tells_error else replace(now, error_ms=None)
 
 
-def _is_wrong(reading: Reading) -> bool:
-    """Say whether a reading tells of something for which a site holds the film by itself.
+def _is_wrong(reading: Reading, measured: Tamper) -> bool:
+    """Say whether a reading tells of something wrong besides the signs that were `measured`.
 
-    A sensor may stay unplugged for a whole trip. Remarks tell when that begins and ends, so the
-    film between has nothing to show of it, and need not leave over a telephone's link.
+    The source has marked the film of those. A sensor may stay unplugged for a whole trip. Remarks
+    tell when that begins and ends, so the film between has nothing to show of it, and need not
+    leave over a telephone's link. The same holds of a camera, whose own film its signs mark.
     """
-    signs = reading.tamper & ~Tamper.SENSOR_UNPLUGGED
+    signs = reading.tamper & ~(measured | Tamper.SENSOR_UNPLUGGED)
     return bool(signs) or any(each.kind not in HARMLESS for each in reading.told.remarks)
 
 

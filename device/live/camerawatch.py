@@ -121,6 +121,9 @@ class CameraWatch(Watch):
         feed = self._connect(over)
         try:
             self._film(feed, over)
+        except Exception:  # its last pictures may show why, and nobody may have asked since
+            self._reel.mark(self._latest_s, self.name)
+            raise
         finally:
             self._is_waiting = False
             self._finish()
@@ -251,8 +254,9 @@ class CameraWatch(Watch):
             _log.info("camera %s: there is room again for all pictures of a motion", self.name)
 
     def _count(self, segment: OpenSegment) -> None:
-        """Count what was written against the room that there is."""
+        """Tell what the film shows, and count what was written against the room that there is."""
         more, self._counted = segment.file.size - self._counted, segment.file.size
+        self._reel.shows(self._part, segment.length_ms)
         self._reel.wrote(more)
 
     def _finish(self) -> None:
@@ -314,7 +318,10 @@ class _Eye:
 
 
 class _Thinner:
-    """Leaves out pictures of a still scene, but none shortly before and after a motion."""
+    """Leaves out pictures of a still scene, but none shortly before and after a motion.
+
+    The first picture does not wait, so that there is film from then on.
+    """
 
     def __init__(self, plan: CameraPlan) -> None:
         self._still_s = 1 / plan.still_pictures_per_s
@@ -329,8 +336,9 @@ class _Thinner:
             self._waiting.append((now_s, picture))
         self._moved_s = now_s if moves else self._moved_s
         kept = []
+        is_first = self._kept_s == float("-inf")
         while self._waiting and (
-            now_s - self._moved_s <= AFTER_S or now_s - self._waiting[0][0] >= BEFORE_S
+            is_first or now_s - self._moved_s <= AFTER_S or now_s - self._waiting[0][0] >= BEFORE_S
         ):
             at_s, old = self._waiting.popleft()
             if now_s - self._moved_s <= AFTER_S or at_s - self._kept_s >= 0.9 * self._still_s:

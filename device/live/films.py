@@ -17,7 +17,12 @@ _log: Final = logging.getLogger(__name__)
 
 
 def open_reel(
-    logbook: Logbook, folder: Path, trip: Trip, cameras: int, utc_ms: Callable[[], int]
+    logbook: Logbook,
+    folder: Path,
+    trip: Trip,
+    cameras: int,
+    utc_ms: Callable[[], int],
+    late_ms: int,
 ) -> Reel:
     """Return where live cameras put their film, after keeping what a kill left there.
 
@@ -27,12 +32,13 @@ def open_reel(
         trip: The trip.
         cameras: How many share its recordings.
         utc_ms: Returns what time it is, milliseconds UTC.
+        late_ms: How late a sign is heard of, milliseconds.
 
     Raises:
         UnavailableError: The medium failed; the next call finds what this one did not keep.
     """
     names = [each.name for each in logbook.recordings(trip.trip_id)]
-    reel = Reel(folder, cameras, names, times_of, utc_ms)
+    reel = Reel(folder, cameras, names, times_of, utc_ms, late_ms)
 
     def is_cut(left: LeftBehind) -> None:
         if trip.tells:
@@ -45,19 +51,17 @@ def open_reel(
             segment.name,
             segment.lost_bytes,
         )
-    keep_film(logbook, reel, trip, None)
+    keep_film(logbook, reel, trip)
     return reel
 
 
-def keep_film(logbook: Logbook, reel: Reel, trip: Trip, late_ms: int | None) -> list[Recording]:
+def keep_film(logbook: Logbook, reel: Reel, trip: Trip) -> list[Recording]:
     """Note the whole segments in the journal, and return them.
 
     Args:
         logbook: The journal.
         reel: Has them.
         trip: The trip.
-        late_ms: How late a tamper sign is heard of, milliseconds; None: nobody knows which
-            signs there were, so each segment counts as marked.
 
     Raises:
         UnavailableError: The medium failed; the next reel finds the others.
@@ -72,7 +76,7 @@ def keep_film(logbook: Logbook, reel: Reel, trip: Trip, late_ms: int | None) -> 
             segment.duration_ms,
             b"",
             segment.started_at_ms,
-            late_ms is None or reel.is_marked(segment, late_ms),
+            reel.is_marked(segment),
         )
         try:
             logbook.add_recording(recording)

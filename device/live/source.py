@@ -82,7 +82,7 @@ class LiveSource:
         """
         with self._watching(reel) as watches:
             try:
-                yield from self._samples(watches, stop, idle)
+                yield from self._samples(watches, stop, idle, reel)
             except BaseException:  # also that nobody wants more samples
                 self.missed(_taken(watches).tamper)
                 raise
@@ -101,13 +101,13 @@ class LiveSource:
             self.missed(_taken(watches).tamper)
 
     def _samples(
-        self, watches: Sequence[Watch], stop: Stop, idle: Callable[[], None]
+        self, watches: Sequence[Watch], stop: Stop, idle: Callable[[], None], reel: Reel | None
     ) -> Iterator[Sample]:
         began_s = time.monotonic()
         self._await_answers(watches, stop)
         due_s, measured = time.monotonic(), None
         while not stop.requested:
-            is_first, measured = measured is None, _taken(watches)
+            is_first, measured = measured is None, _taken(watches, reel)
             if is_first:
                 self._tell_missing(measured)
             yield _sample(measured, round((due_s - began_s) * 1000))
@@ -116,7 +116,7 @@ class LiveSource:
             missed = max(0.0, now_s - due_s) // self.interval_s
             due_s += self.interval_s * (missed + 1)
             stop.wait(due_s - now_s)
-        rest = _taken(watches)
+        rest = _taken(watches, reel)
         if rest.tamper & (MOMENTS | ~(measured.tamper if measured else Tamper.NONE)):
             yield _sample(rest, round((time.monotonic() - began_s) * 1000))
 
@@ -173,8 +173,19 @@ def missing(limited: Sequence[str], measured: Sequence[Measured]) -> list[str]:
     return [name for name in limited if name not in given]
 
 
-def _taken(watches: Sequence[Watch]) -> Measured:
-    return mixed([watch.take() for watch in watches])
+def _taken(watches: Sequence[Watch], reel: Reel | None = None) -> Measured:
+    """Return what all measure now, and mark the film that shows their signs.
+
+    A sensor's sign is about the truck, so film of all cameras may show it. What a camera sees, or
+    no longer sees, is in its own film alone.
+    """
+    taken = [watch.take() for watch in watches]
+    if reel is not None:
+        for watch, each in zip(watches, taken, strict=True):
+            if each.tamper:
+                camera = watch.name if isinstance(watch, CameraWatch) else ""
+                reel.mark(time.monotonic(), camera)
+    return mixed(taken)
 
 
 def mixed(measured: Sequence[Measured]) -> Measured:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import cache, partial
-from itertools import count, cycle
+from itertools import count, cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -14,18 +14,19 @@ from av import VideoFrame
 from msgspec.structs import replace
 
 from contracts.errors import UnavailableError
-from contracts.records.reading import Clock, ClockOrigin, Tamper, reading_of
+from contracts.records.reading import Clock, ClockOrigin, Reading, Tamper, reading_of
 from contracts.records.remark import Remark, RemarkKind
 from device.camera.filming.plan import CameraPlan
 from device.camera.filming.port import Piece
 from device.camera.filming.pyav import OpenSegment
 from device.camera.filming.reel import Reel
-from device.camera.filming.segments import part_of
+from device.camera.filming.segments import part_of, place_of
 from device.journal.logbook import Logbook
-from device.journal.trip import Trip
+from device.journal.trip import Recording, Trip
 from device.live.health import Finding, Health
 from device.live.remarks import PER_READING, Remarks
 from device.live.source import LiveCamera, LiveSource
+from device.live.telling import file_id
 from device.settings import BatchSettings, BufferSettings
 from device.settings_file import load
 from device.station import make, recording, videos_of
@@ -38,6 +39,10 @@ pytestmark = pytest.mark.integration
 START_MS = 1_750_000_000_000
 SEGMENT = "dock-000000.mp4"
 STILL = CameraPlan("dock", still_pictures_per_s=50, in_the_dark=True)
+SHORT = CameraPlan("dock", still_pictures_per_s=50, in_the_dark=True, segment_s=1)
+OTHER = CameraPlan("hold", still_pictures_per_s=50, in_the_dark=True, segment_s=1)
+SECOND = 100
+"""Pictures that a camera of these tests takes in about a second."""
 PICTURES = 20
 """When so many more were taken, several of them are in the film."""
 
@@ -89,6 +94,15 @@ class Hold(Lens):
             yield Piece(None, [VideoFrame.from_ndarray(grey, format="gray")])
 
 
+class Torn(Hold):
+    """Such a camera, which is torn off after some pictures and stays away."""
+
+    def pieces(self) -> Iterator[Piece]:
+        if not self.taken:
+            yield from islice(super().pieces(), PICTURES)
+        raise UnavailableError("torn off")
+
+
 class Road:
     """A truck without sensors on its trip; `reboots` forgets all that is in memory."""
 
@@ -100,7 +114,11 @@ class Road:
         self.reboots()
 
     def reboots(self) -> None:
-        self.remarks = Remarks(self._now)
+        self.remarks, self.found = Remarks(self._now), list[Health]()
+
+    def hear(self, finding: Finding) -> None:
+        self.found.append(finding.health)
+        self.remarks.hear(finding)
 
     def drives(
         self,
@@ -109,7 +127,7 @@ class Road:
         cameras: Sequence[LiveCamera] = (),
     ) -> Trip:
         """Record so many more readings."""
-        source = measured_trip(LiveSource([], 0.001, cameras=cameras))
+        source = measured_trip(LiveSource([], 0.001, self.hear, cameras=cameras))
         with (
             closing(Stop()) as stop,
             recording(self.settings, self.signer, self._now, self.remarks) as recorder,
@@ -138,9 +156,17 @@ class Road:
 
     def told(self) -> list[tuple[tuple[Remark, ...], Tamper]]:
         """Return remarks and signs of each reading."""
+        return [(each.told.remarks, each.tamper) for each in self.readings()]
+
+    def readings(self) -> list[Reading]:
         _, records, _ = walk(self.truck.batches())
-        readings = map(reading_of, records)
-        return [(each.told.remarks, each.tamper) for each in readings]
+        return list(map(reading_of, records))
+
+    def films(self) -> list[Recording]:
+        """Return the film of the one trip."""
+        with recording(self.settings, self.signer, None, self.remarks) as recorder:
+            (trip,) = recorder.logbook.trips()
+            return list(recorder.logbook.recordings(trip.trip_id))
 
     def leaves_film(self, trip: Trip) -> None:
         """Leave what a cut of power leaves of a segment."""
@@ -274,9 +300,7 @@ def test_film_has_the_time_of_the_readings_whatever_the_machine_s_clock_says(
 ) -> None:
     road = Road(tmp_path / "truck")
     road.drives(30, cameras=[LiveCamera(CameraPlan("dock"), Lens)])
-    with recording(road.settings, road.signer, None, road.remarks) as recorder:
-        (trip,) = recorder.logbook.trips()
-        (film,) = recorder.logbook.recordings(trip.trip_id)
+    (film,) = road.films()
     assert abs(film.started_at_ms - START_MS) < 60_000
 
 
@@ -304,9 +328,7 @@ def test_film_of_what_a_truck_says_is_wrong_is_marked_as_that_of_a_sign(
                 road.remarks.hear(finding)
 
     road.drives(30, says, [LiveCamera(STILL, partial(Hold, taken))])
-    with recording(road.settings, road.signer, None, road.remarks) as recorder:
-        (trip,) = recorder.logbook.trips()
-        (film,) = recorder.logbook.recordings(trip.trip_id)
+    (film,) = road.films()
     assert film.marked is marked
 
 
@@ -314,7 +336,7 @@ def test_a_sensor_that_stays_lost_marks_no_more_film_than_that_of_its_loss_and_i
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     road, marks = Road(tmp_path / "truck"), []
-    monkeypatch.setattr(Reel, "mark", lambda _, at_s: marks.append(at_s))
+    monkeypatch.setattr(Reel, "mark", lambda _, at_s, __="": marks.append(at_s))
     health = {2: Health.LOST, 20: Health.WORKS}
 
     def says(readings: int) -> None:
@@ -325,6 +347,44 @@ def test_a_sensor_that_stays_lost_marks_no_more_film_than_that_of_its_loss_and_i
     road.arrives()
     assert sum(Tamper.SENSOR_UNPLUGGED in signs for _, signs in road.told()) > len(health)
     assert len(marks) == len(health)
+
+
+def test_a_camera_that_is_torn_off_marks_of_other_film_only_that_of_the_moment(
+    tmp_path: Path,
+) -> None:
+    road, taken = Road(tmp_path / "truck"), list[int]()
+
+    def goes_on(readings: int) -> None:
+        if readings == 2:
+            until("the camera is lost", lambda: Health.LOST in road.found)
+        if readings == 20:  # all of it is said
+            enough = len(taken) + 4 * SECOND
+            until("the other camera films", lambda: len(taken) > enough)
+
+    cameras = [LiveCamera(SHORT, partial(Torn, [])), LiveCamera(OTHER, partial(Hold, taken))]
+    road.drives(40, goes_on, cameras)
+    marked = {"dock": list[bool](), "hold": list[bool]()}
+    for each in road.films():
+        marked[place_of(each.name)[0]].append(each.marked)
+    assert marked["dock"] == [True]
+    assert sum(marked["hold"]) <= 2 < len(marked["hold"]), marked
+
+
+def test_each_event_names_a_moment_that_is_in_the_film(tmp_path: Path) -> None:
+    road, taken = Road(tmp_path / "truck"), list[int]()
+
+    def says(readings: int) -> None:
+        if readings in range(2, 12):
+            enough = len(taken) + SECOND // 2
+            until("half a second is filmed", lambda: len(taken) > enough)
+            road.remarks.hear(Finding("cargo", (Health.LOST, Health.WORKS)[readings % 2], "why"))
+
+    trip = road.drives(30, says, [LiveCamera(SHORT, partial(Hold, taken))])
+    road.arrives()
+    films = {file_id(trip, each.name): each.duration_ms for each in road.films()}
+    moments = [moment for reading in road.readings() for moment in reading.told.film]
+    assert len(moments) > 9
+    assert all(offset_ms <= films[name] for name, offset_ms in moments), (films, moments)
 
 
 def test_film_of_a_trip_that_the_journal_does_not_know_is_never_removed(

@@ -369,7 +369,7 @@ def test_with_little_room_left_film_takes_a_quarter_and_a_motion_no_more_picture
     (segment,) = reel.take()
     with av.open(str(tmp_path / "trip" / segment.name)) as film:
         pictures = sum(1 for _ in film.decode(video=0))
-    assert (pictures < 30) is is_low, pictures  # of 60, of which the first ten teach the scene
+    assert (pictures < 20) is is_low, pictures  # of 60, of which the first ten teach the scene
     (used,) = opened
     assert used.bits_per_s == PLAN.bits_per_s // (camerawatch.SPARED_PART if is_low else 1)
     assert told == ([("dock", True)] if is_low else [])

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import PART_PREFIX
 from device.camera.filming.plan import ENDLESS_S, CameraPlan, segment_length_s
 from device.camera.filming.pyav import OpenSegment, times_of
-from device.camera.filming.reel import ROOM_LEAST, LeftBehind, NoRoomForFilmError, Reel
+from device.camera.filming.reel import FRESH_S, ROOM_LEAST, LeftBehind, NoRoomForFilmError, Reel
 from device.camera.filming.segments import Segment, SegmentFile, cut_to_whole, is_segment, part_of
 from support.trucks import films as videos
 
@@ -27,6 +28,9 @@ FRAGMENTS = 4
 PER_S = 5
 LATE_S = 3
 """Pictures wait in memory before they are kept."""
+MINUTE = Segment(
+    "dock-000000.mp4", RecordingDigest(bytes(32), 1, bytes(32)), BEGAN_MS, 60_000, 0, (500, 560)
+)
 
 
 def picture(number: int) -> Any:  # noqa: ANN401 - PyAV has no types for it
@@ -236,7 +240,7 @@ def test_nobody_knows_which_signs_a_film_without_times_shows(tmp_path: Path, fil
     part.write_bytes(film)
     segment = reel.finish(part)
     assert segment is not None
-    assert reel.is_marked(segment, 0)
+    assert reel.is_marked(segment)
 
 
 def test_a_segment_that_cannot_be_begun_uses_no_number_up(reel: Reel) -> None:
@@ -287,14 +291,47 @@ def test_film_takes_less_room_when_little_is_left(reel: Reel) -> None:
 
 
 @pytest.mark.parametrize(("at_s", "marks"), [(499.9, 0), (500, 1), (530, 1), (561, 1), (561.1, 0)])
-def test_a_sign_marks_the_segment_that_it_falls_into(reel: Reel, at_s: float, marks: int) -> None:
-    digest = RecordingDigest(bytes(32), 1, bytes(32))
-    segment = Segment("dock-000000.mp4", digest, BEGAN_MS, 60_000, 0, (500, 560))
-    assert not reel.is_marked(segment, 1_000)
+def test_a_sign_marks_the_segment_that_it_falls_into(
+    tmp_path: Path, at_s: float, marks: int
+) -> None:
+    reel = Reel(tmp_path / "trip", 1, [], times_of, late_ms=1_000)
+    assert not reel.is_marked(MINUTE)
     reel.mark(at_s)
-    assert reel.is_marked(segment, 1_000) == bool(marks)
+    assert reel.is_marked(MINUTE) == bool(marks)
+
+
+def test_what_one_camera_sees_marks_its_own_film_alone(reel: Reel) -> None:
+    reel.mark(530, "dock")
+    assert reel.is_marked(MINUTE)
+    assert not reel.is_marked(replace(MINUTE, name="rear-000000.mp4"))
 
 
 def test_a_segment_of_unknown_time_counts_as_marked(reel: Reel) -> None:
-    digest = RecordingDigest(bytes(32), 1, bytes(32))
-    assert reel.is_marked(Segment("dock-000000.mp4", digest, 0, 0, 0), 1_000)
+    assert reel.is_marked(replace(MINUTE, filmed_s=None))
+
+
+def test_a_moment_is_that_of_the_newest_picture_in_the_film(reel: Reel, film: bytes) -> None:
+    now_s = time.monotonic()
+    part, _ = reel.begin("dock", now_s - 9)
+    assert reel.moments() == []
+    reel.shows(part, 8_500)
+    assert reel.moments() == [("dock-000000.mp4", 8_500)]
+    part.write_bytes(film)
+    segment = reel.finish(part)
+    assert segment is not None
+    assert reel.moments() == [("dock-000000.mp4", segment.duration_ms)]  # its end was cut
+    following, _ = reel.begin("dock", now_s)
+    reel.shows(following, 0)
+    assert reel.moments() == [("dock-000001.mp4", 0)]
+
+
+@pytest.mark.parametrize(("ago_s", "named"), [(FRESH_S + 0.9, 1), (FRESH_S + 1.1, 0)])
+def test_film_that_ended_before_a_sign_could_have_begun_does_not_show_it(
+    tmp_path: Path, ago_s: float, named: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 1_000.0)
+    reel = Reel(tmp_path / "trip", 1, [], times_of, late_ms=1_000)
+    reel.has_free(1 << 30, 1 << 30)
+    part, _ = reel.begin("dock", 1_000 - ago_s - 2)
+    reel.shows(part, 2_000)
+    assert len(reel.moments()) == named

@@ -155,6 +155,7 @@ class OpenSegment:
         self._stream: Any = None
         self._first: int | None = None
         self._last_pts = -1
+        self._shown_s: list[Fraction] = []
         self._key_s = float("-inf")
         self._output = av.open(
             self.file, "w", format="mp4", options={"movflags": _FRAGMENTS, "flush_packets": "1"}
@@ -164,6 +165,11 @@ class OpenSegment:
         self._began_s = began_s
         if copied is not None:
             self._stream = self._output.add_stream_from_template(copied)
+
+    @property
+    def length_ms(self) -> int:
+        """From its first picture to its latest one, milliseconds; 0 while it has none."""
+        return int((self._shown_s[1] - self._shown_s[0]) * 1000) if self._shown_s else 0
 
     def lasts_s(self, at_s: float) -> float:
         """Return how long it is with a picture that came then, seconds."""
@@ -180,8 +186,9 @@ class OpenSegment:
         self._first = packet.dts if self._first is None else self._first
         is_key = packet.is_keyframe
         packet.dts, packet.pts = packet.dts - self._first, packet.pts - self._first
-        packet.stream = self._stream
+        packet.stream, shown_s = self._stream, packet.pts * packet.time_base
         self._put(packet, is_key=is_key)
+        self._note(shown_s)
 
     def add_picture(self, picture: Any, at_s: float) -> None:  # noqa: ANN401
         """Encode a picture and add it.
@@ -205,6 +212,7 @@ class OpenSegment:
         self._key_s = at_s if is_key else self._key_s
         for packet in self._stream.encode(picture):
             self._put(packet, is_key=packet.is_keyframe)
+        self._note(self._last_pts * MILLISECONDS)
 
     def close(self) -> None:
         """Write what the encoder still has, and close the file.
@@ -221,6 +229,11 @@ class OpenSegment:
             raise UnavailableError(f"film {self.file.path}: {error.strerror}") from error
         finally:
             self.file.close()
+
+    def _note(self, shown_s: Fraction) -> None:
+        """Note when a picture is shown, seconds; packets do not come in that order."""
+        first_s, last_s = self._shown_s or (shown_s, shown_s)
+        self._shown_s = [min(first_s, shown_s), max(last_s, shown_s)]
 
     def _put(self, packet: Any, *, is_key: bool) -> None:  # noqa: ANN401
         self._output.mux(packet)

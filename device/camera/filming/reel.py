@@ -3,9 +3,9 @@
 import os
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +33,9 @@ CARD_LOW: Final = 512 << 20
 """With less room left on the card fewer pictures are kept."""
 BUFFER_LOW_PART: Final = 5
 """With less than a fifth (1/5) of the video buffer left fewer pictures are kept."""
+FRESH_S: Final = 10.0
+"""A picture that was taken so long before a sign is heard of does not show it. Pictures wait 3 s in
+memory, and a camera that gives none is found after 5 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,21 @@ class LeftBehind:
     went_on_at_ms: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The newest picture of a camera's film.
+
+    Attributes:
+        name: Of the segment.
+        offset_ms: How far it is from the segment's first picture, milliseconds.
+        at_s: When it was taken, by the monotonic clock, seconds.
+    """
+
+    name: str
+    offset_ms: int
+    at_s: float
+
+
 class NoRoomForFilmError(UnavailableError):
     """A trip takes no more film now; readings go on."""
 
@@ -63,6 +81,7 @@ class Reel:
         known: Names of the recordings that the journal has of the trip.
         times_of: Returns when a segment was begun, and its duration, milliseconds.
         utc_ms: Returns what time it is, milliseconds UTC.
+        late_ms: How late a sign is heard of, milliseconds.
     """
 
     def __init__(
@@ -72,8 +91,10 @@ class Reel:
         known: Iterable[str],
         times_of: TimesOf,
         utc_ms: Callable[[], int] = now_ms,
+        late_ms: int = 0,
     ) -> None:
         self.utc_ms = utc_ms
+        self._late_s = late_ms / 1000
         self.share = RECORDINGS_MAX // max(1, cameras)
         self._folder = folder
         self._times_of = times_of
@@ -86,8 +107,10 @@ class Reel:
             self._numbers[camera] = max(self._numbers[camera], number + 1)
         self._whole: list[Segment] = []
         self._free = self._unkept = self._whole_buffer = 0
-        self._moments: list[float] = []
+        self._signs: defaultdict[str, list[float]] = defaultdict(list)
+        self._named: set[str] = set()
         self._open: dict[str, float] = {}
+        self._shown: dict[str, _Shown] = {}
 
     def begin(self, camera: str, began_s: float | None = None) -> tuple[Path, int]:
         """Return the file for a camera's next segment, and the segment's number.
@@ -116,11 +139,21 @@ class Reel:
             self._open[name] = time.monotonic() if began_s is None else began_s
         return part_of(self._folder / name), number
 
-    def moments(self) -> list[tuple[str, int]]:
-        """Return the open segments, and how far each is from its first picture, milliseconds."""
-        now_s = time.monotonic()
+    def shows(self, part: Path, offset_ms: int) -> None:
+        """Hear that an open segment has a picture, so far from its first one, milliseconds."""
+        name = part.name.removeprefix(PART_PREFIX)
         with self._lock:
-            return [(name, max(0, round((now_s - at) * 1000))) for name, at in self._open.items()]
+            at_s = self._open.get(name, float("-inf")) + offset_ms / 1000
+            self._shown[place_of(name)[0]] = _Shown(name, offset_ms, at_s)
+
+    def moments(self) -> list[tuple[str, int]]:
+        """Return where the films are now: a segment, and a moment that is in it, milliseconds.
+
+        The moment is that of the newest picture, which may be some seconds old. A camera that has
+        filmed nothing since a sign could have begun is left out: there is no film of it.
+        """
+        with self._lock:
+            return [(each.name, each.offset_ms) for each in self._fresh().values()]
 
     def wrote(self, count: int) -> None:
         """Count bytes of an open segment.
@@ -139,23 +172,31 @@ class Reel:
             left, whole = self._free - self._unkept, self._whole_buffer
         return left * BUFFER_LOW_PART < whole or self._card_left() < CARD_LOW
 
-    def mark(self, at_s: float) -> None:
-        """Hear that there was a tamper sign at that time, by the monotonic clock, seconds."""
-        self._moments.append(at_s)
-
-    def is_marked(self, segment: Segment, late_ms: int) -> bool:
-        """Say whether a tamper sign falls into a segment, or nobody knows.
-
-        No clock that is set meanwhile moves a sign out of its segment.
+    def mark(self, at_s: float, camera: str = "") -> None:
+        """Hear of a tamper sign at that time, by the monotonic clock, seconds.
 
         Args:
-            segment: It has been taken out.
-            late_ms: A sign is heard of so much later, milliseconds.
+            at_s: The time.
+            camera: The camera that alone saw it; empty: film of all cameras may show it.
         """
-        if segment.filmed_s is None:
+        with self._lock:
+            self._signs[camera].append(at_s)
+            self._named |= {
+                shown.name for name, shown in self._fresh().items() if camera in ("", name)
+            }
+
+    def is_marked(self, segment: Segment) -> bool:
+        """Say whether a sign of its camera or of the truck falls into a segment, or nobody knows.
+
+        No clock that is set meanwhile moves a sign out of its segment. A segment that had the
+        newest picture at a sign is marked too, since the sign's reading names it.
+        """
+        if segment.filmed_s is None or segment.name in self._named:
             return True
         began_s, ended_s = segment.filmed_s
-        return any(began_s <= each <= ended_s + late_ms / 1000 for each in self._moments)
+        with self._lock:
+            signs = (*self._signs[""], *self._signs[place_of(segment.name)[0]])
+        return any(began_s <= each <= ended_s + self._late_s for each in signs)
 
     def finish(
         self, part: Path, is_cut: Callable[[int, int], None] = lambda _began_ms, _duration_ms: None
@@ -192,6 +233,7 @@ class Reel:
         segment = Segment(path.name, digest, started_ms, duration_ms, lost, filmed_s)
         with self._lock:
             self._whole.append(segment)
+            self._keep_within(segment)
         return segment
 
     def leave(self, part: Path) -> bool:
@@ -205,8 +247,7 @@ class Reel:
         Raises:
             UnavailableError: The disk failed.
         """
-        with self._lock:
-            self._open.pop(part.name.removeprefix(PART_PREFIX), None)
+        self._forget(part)
         cut_to_whole(part)
         with disk_errors("look at film", part):
             is_whole = part.stat().st_size > 0
@@ -220,8 +261,7 @@ class Reel:
         Raises:
             UnavailableError: The disk failed.
         """
-        with self._lock:
-            self._open.pop(part.name.removeprefix(PART_PREFIX), None)
+        self._forget(part)
         self._give_back(part.name)
         remove_file(part)
 
@@ -282,6 +322,28 @@ class Reel:
         """Hear how many bytes of the journal's video buffer are free, and how large it is."""
         with self._lock:
             self._free, self._whole_buffer = size, whole
+
+    def _fresh(self) -> dict[str, _Shown]:
+        """Return by camera what its film shows, if that may show a sign of which we hear now."""
+        since_s = time.monotonic() - FRESH_S - self._late_s
+        return {camera: each for camera, each in self._shown.items() if each.at_s >= since_s}
+
+    def _forget(self, part: Path) -> None:
+        """Forget that a segment is open, and what it shows: nobody knows yet what is left of it."""
+        name = part.name.removeprefix(PART_PREFIX)
+        camera, _ = place_of(name)
+        with self._lock:
+            self._open.pop(name, None)
+            if camera in self._shown and self._shown[camera].name == name:
+                del self._shown[camera]
+
+    def _keep_within(self, segment: Segment) -> None:
+        """Have no moment lie in what was cut from the end of a segment."""
+        camera, _ = place_of(segment.name)
+        shown = self._shown.get(camera)
+        if shown is not None and shown.name == segment.name:
+            within_ms = min(shown.offset_ms, segment.duration_ms)
+            self._shown[camera] = replace(shown, offset_ms=within_ms)
 
     def _give_back(self, name: str) -> None:
         """Count a segment that came to nothing as not begun, so that retries use nothing up."""
