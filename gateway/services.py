@@ -7,6 +7,7 @@ closed before them, and this order can be read in one place.
 import logging
 import secrets
 from contextlib import ExitStack, closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from contracts.copies import Policy
@@ -53,6 +54,7 @@ from gateway.retention.keeper import Retention
 from gateway.retention.remover import Remover
 from gateway.retention.reserve import Reserve
 from gateway.retention.room import Room
+from gateway.retention.sentfirst import sent_first
 from gateway.settings import Settings
 from gateway.upkeep.blobwatch import BlobWatch
 from gateway.upkeep.catalogue import Recataloguing
@@ -324,6 +326,7 @@ class Services:
             meter=self.metrics.meter(Stage.INTAKE),
         )
         self.intake.refused = self.metrics.refused
+        self.intake.sent_first = partial(sent_first, self.records, self.inbox)
 
     def _retention(self) -> Retention:
         settings = self.settings

@@ -35,16 +35,18 @@ class RecordingOffer(_message.Message):
     def __init__(self, sha256: _Optional[bytes] = ..., size: _Optional[int] = ..., trip_id: _Optional[str] = ..., digest_batch: _Optional[bytes] = ...) -> None: ...
 
 class Held(_message.Message):
-    __slots__ = ("session", "batch_ids", "refused", "committed")
+    __slots__ = ("session", "batch_ids", "refused", "committed", "first")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     BATCH_IDS_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
     COMMITTED_FIELD_NUMBER: _ClassVar[int]
+    FIRST_FIELD_NUMBER: _ClassVar[int]
     session: bytes
     batch_ids: _containers.RepeatedScalarFieldContainer[str]
     refused: _containers.RepeatedCompositeFieldContainer[Refusal]
     committed: int
-    def __init__(self, session: _Optional[bytes] = ..., batch_ids: _Optional[_Iterable[str]] = ..., refused: _Optional[_Iterable[_Union[Refusal, _Mapping]]] = ..., committed: _Optional[int] = ...) -> None: ...
+    first: _containers.RepeatedScalarFieldContainer[bytes]
+    def __init__(self, session: _Optional[bytes] = ..., batch_ids: _Optional[_Iterable[str]] = ..., refused: _Optional[_Iterable[_Union[Refusal, _Mapping]]] = ..., committed: _Optional[int] = ..., first: _Optional[_Iterable[bytes]] = ...) -> None: ...
 
 class Refusal(_message.Message):
     __slots__ = ("id", "reason", "retry")

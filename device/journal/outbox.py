@@ -81,7 +81,7 @@ class Outbox:
                 yield wire
 
     def announced(self) -> list[Announced]:
-        """Return every sealed recording with its signed digest, those with a tamper sign first."""
+        """Return every sealed recording with its signed digest, marked ones first."""
         rows = self._database.query(
             "SELECT trip_id, digest_of, batch_id, wire FROM batches "
             "WHERE digest_of IS NOT NULL ORDER BY number"
@@ -97,6 +97,18 @@ class Outbox:
             if (trip_id, sha256) in recordings
         ]
         return sorted(found, key=lambda each: not each.recording.marked)
+
+    def mark(self, recordings: Iterable[bytes]) -> None:
+        """Mark recordings by their SHA-256, as a site wants them before the others.
+
+        Raises:
+            UnavailableError: The medium failed; none is marked.
+        """
+        with self._database.transaction() as connection:
+            connection.executemany(
+                "UPDATE recordings SET marked = 1 WHERE sha256 = ? AND NOT marked",
+                ((each,) for each in recordings),
+            )
 
     def note(
         self, held: Iterable[str], refused: Mapping[str, str], forget: Iterable[str] = ()

@@ -108,7 +108,7 @@ class Session:
                 return self._judge()
 
     def _upload(self) -> None:
-        """Queue the recordings that go over this link; the others are kept back."""
+        """Queue the recordings that go over this link, marked ones first; keep the others back."""
         there = [item.recording for item in self.outbox.announced()]
         self.uploads.add(each for each in there if self.goes(each))
         self.kept_back = {each.trip_id for each in there if not self.goes(each)}
@@ -219,6 +219,8 @@ class Session:
         for item in held.refused:
             if item.retry or not item.id:
                 self.remark = item.reason
+        if held.first:
+            self.outbox.mark(held.first)
         if self.outbox.note(
             held.batch_ids, refused, question.batch_ids if question and answers else ()
         ):

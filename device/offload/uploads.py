@@ -16,6 +16,7 @@ from device.offload.throttle import Throttle
 from device.offload.upload import MISMATCH_TRIES, MismatchError, TusClient
 
 BACKOFF_LIMIT_S: Final = 10.0
+_Key = tuple[str, bytes]
 
 
 class Uploads:
@@ -40,7 +41,7 @@ class Uploads:
     ) -> None:
         self._videos = videos
         self._progress = progress
-        self._known: set[tuple[str, bytes]] = set()
+        self._known: set[_Key] = set()
         self._waiting: deque[Recording] = deque()
         self._changed = threading.Condition()
         self._stop = threading.Event()
@@ -66,14 +67,22 @@ class Uploads:
             thread.join()
 
     def add(self, recordings: Iterable[Recording]) -> None:
-        """Queue new recordings; the journal's limit bounds the queue."""
+        """Queue new recordings; the journal's limit bounds the queue.
+
+        Args:
+            recordings: All that are to be sent, in the order in which those that wait are begun.
+        """
+        place: dict[_Key, int] = {}
         with self._changed:
             for recording in recordings:
-                key = (recording.trip_id, recording.digest.sha256)
+                key = _key(recording)
+                place[key] = len(place)
                 if key not in self._known:
                     self._known.add(key)
                     self._waiting.append(recording)
                     self._progress.expect(recording.digest.sha256, recording.digest.size)
+            in_order = sorted(self._waiting, key=lambda each: place.get(_key(each), len(place)))
+            self._waiting = deque(in_order)
             self._changed.notify_all()
 
     @property
@@ -133,6 +142,10 @@ class Uploads:
                     self._finished += 1
                 return
             self._stop.wait(backoff.next_s())
+
+
+def _key(recording: Recording) -> _Key:
+    return recording.trip_id, recording.digest.sha256
 
 
 def _explain(path: Path, signed: RecordingDigest, error: MismatchError) -> str:

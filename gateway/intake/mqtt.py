@@ -9,7 +9,7 @@ import logging
 import queue
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,6 +86,7 @@ class Intake:
         broker: Whether the broker works.
         connected: Set while it is connected.
         refused: Counts what was refused.
+        sent_first: Returns those of the recordings that a truck should send before the others.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class Intake:
         self._on_change = on_change
         self._meter = meter
         self.refused: OnRefused = not_counted
+        self.sent_first: Callable[[Sequence[bytes]], Sequence[bytes]] = lambda _: ()
         self._waiting: queue.Queue[_Message | None] = queue.Queue(QUEUE_MESSAGES_MAX)
         self._client = Client(
             CallbackAPIVersion.VERSION2,
@@ -336,10 +338,13 @@ class Intake:
             group.batches.append(batch)
             group.offers.append(held)
             answer.batch_ids.append(batch.batch_id)
+            answer.first.append(held.recording)
         group.answers.append((message.device_id, answer))
 
     def _complete(self, device_id: str, answer: Held) -> set[str]:
         """Reduce the ids that an offer asks about to batches that are held here or committed.
+
+        Likewise its recordings, to those that should be sent before the others.
 
         Returns:
             The trips of these batches; empty if the answer does not belong to an offer.
@@ -365,6 +370,7 @@ class Intake:
                 trips.add(trip_id)
                 if not known:
                     self._inbox.visits.note(trip_id, device_id)
+        answer.first[:] = self.sent_first(answer.first)
         return trips
 
 

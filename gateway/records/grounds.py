@@ -5,7 +5,7 @@ recording of the trip that was filmed then. Every doubt holds: a ground has its 
 corrected time, and a recording that was filmed at either is held.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -33,19 +33,28 @@ def grounds_of(index: IndexStore, trip_id: str) -> list[Ground]:
     Those of strangers, whose devices the trip's start does not name, are left out: they recorded
     something else, and could otherwise have any film kept for ever.
     """
-    rows = index.query("SELECT device_id FROM trip_devices WHERE trip_id = ?", trip_id)
-    named = {device_id for (device_id,) in rows}
     corrections = corrections_of(index, trip_id)
     found = [
-        *_excursions(index, trip_id),
-        *signs_on(index, trip_id, corrections),
-        *_remarks(index, trip_id, corrections),
+        *excursions_of(index, trip_id),
+        *_of_named(index, trip_id, signs_on(index, trip_id, corrections)),
+        *_of_named(index, trip_id, _remarks(index, trip_id, corrections)),
     ]
-    found = [each for each in found if each.device_id in named]
     if corrections:
         blocks = correction_blocks(index, trip_id)
         found = [replace(e, corrected_block_num=blocks.get(e.device_id, 0)) for e in found]
     return sorted(found, key=lambda each: (each.since_ms, each.device_id, each.sequence, each.says))
+
+
+def excursions_of(index: IndexStore, trip_id: str) -> list[Ground]:
+    """Return the excursions among the grounds on a trip, in any order; see `grounds_of`."""
+    return _of_named(index, trip_id, _excursions(index, trip_id))
+
+
+def _of_named(index: IndexStore, trip_id: str, found: Iterable[Ground]) -> list[Ground]:
+    """Return the grounds of devices that the trip's start names."""
+    rows = index.query("SELECT device_id FROM trip_devices WHERE trip_id = ?", trip_id)
+    named = {device_id for (device_id,) in rows}
+    return [each for each in found if each.device_id in named]
 
 
 def _excursions(index: IndexStore, trip_id: str) -> Iterator[Ground]:

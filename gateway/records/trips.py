@@ -16,7 +16,7 @@ from gateway.records.corrected import corrected_times, corrections_of
 from gateway.records.digests import DIGEST_COLUMNS, DigestRecord
 from gateway.records.entries import trip_entry
 from gateway.records.ground import Ground
-from gateway.records.grounds import grounds_of
+from gateway.records.grounds import excursions_of, grounds_of
 from gateway.records.pages import EVERYTHING, Listed, Span, T, listed, listed_within
 from gateway.records.readings import (
     CLOCK_COLUMNS,
@@ -305,6 +305,10 @@ class Trips:
     def grounds(self, trip_id: str) -> list[Ground]:
         """Return the grounds for automatic holds on a trip, which may be unknown."""
         return grounds_of(self._index, trip_id)
+
+    def excursions(self, trip_id: str) -> list[Ground]:
+        """Return the excursions among the grounds on a trip, which may be unknown."""
+        return excursions_of(self._index, trip_id)
 
     def _of_trip(
         self, sql: str, trip_id: str, read: Callable[..., T], after: int, count: int

@@ -237,13 +237,7 @@ class AutomaticHolds:
 
     def _announced(self, offer: Offer) -> _Shown:
         """Return a recording by the digest that its device signed, which is not committed."""
-        kept = self._inbox.batch(offer.batch_id) if self._inbox else None
-        digest = _digest_in(kept.wire, offer) if kept else None
-        if digest is None:
-            digest = RecordVideo()
-            digest.CopyFrom(EVERYWHERE)
-            digest.trip_id = offer.trip_id
-        return _Shown(digest, None)
+        return _Shown(announced(self._inbox, offer), None)
 
 
 def held_because(
@@ -266,6 +260,17 @@ def words(ground: Ground) -> str:
     until = claimed(ground.until_ms, ground.until_corrected_ms)
     when = f"at {since}" if since == until else f"from {since} to {until}"
     return f"{ground.says}, device {ground.device_id}, {when}"
+
+
+def announced(inbox: Inbox | None, offer: Offer) -> RecordVideo:
+    """Return an announced recording by the digest that its device signed, if that can be read."""
+    kept = inbox.batch(offer.batch_id) if inbox else None
+    digest = _digest_in(kept.wire, offer) if kept else None
+    if digest is None:
+        digest = RecordVideo()
+        digest.CopyFrom(EVERYWHERE)
+        digest.trip_id = offer.trip_id
+    return digest
 
 
 def _digest_in(wire: bytes, offer: Offer) -> RecordVideo | None:

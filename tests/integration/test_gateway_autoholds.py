@@ -47,7 +47,12 @@ def offloaded(site: Site) -> str:
     ]
     with site.device() as truck:
         truck.send(*batches)
-        truck.ask(recordings=[offer_of(trip, content, video) for content, video in films])
+        offers = [offer_of(trip, content, video) for content, video in films]
+
+        def wanted() -> list[str]:
+            return [each.hex() for each in truck.ask(recordings=offers).first]
+
+        until("the site wants film of the excursion first", lambda: wanted() == [HELD])
         client = site.client("truck-1", "device")
         for content, _ in films:
             send(client, content)

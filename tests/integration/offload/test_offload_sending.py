@@ -5,11 +5,13 @@ import random
 import signal
 import sqlite3
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from contracts.keys import NOT_OF_A_DEVICE
+from contracts.records.recording import RecordingDigest
 from device.camera.simulated import SimulatedCamera
 from device.commands.simulate import TripFiles
 from support.gateways.truck_gateway import (
@@ -40,19 +42,47 @@ def test_everything_goes_and_is_deleted_on_the_receipt(
     assert truck.must("offload")["receipted"] == []
 
 
-def test_a_recording_with_a_tamper_sign_goes_first(
-    gateway: FakeGateway, tmp_path: Path, files: TripFiles
-) -> None:
-    truck = Truck(tmp_path / "truck", f"{gateway.section}[offload]\nuploads = 1\n")
-    films = [tmp_path / f"film-{number}.avi" for number in range(3)]
-    for seed, film in enumerate(films, 1):
+@pytest.fixture
+def films(tmp_path: Path) -> list[Path]:
+    made = [tmp_path / f"film-{number}.avi" for number in range(3)]
+    for seed, film in enumerate(made, 1):
         SimulatedCamera(seed).film(film)
+    return made
+
+
+@pytest.fixture
+def slow(gateway: FakeGateway, tmp_path: Path, files: TripFiles, films: Sequence[Path]) -> Truck:
+    """A truck with three films, of which it sends one after the other."""
+    truck = Truck(tmp_path / "slow", f"{gateway.section}[offload]\nuploads = 1\n")
     videos = [argument for film in films for argument in ("--video", film)]
     truck.must("record", "--readings", files.readings, *videos)
-    with contextlib.closing(sqlite3.connect(truck.data / "journal.sqlite")) as journal, journal:
+    return truck
+
+
+def test_a_recording_with_a_tamper_sign_goes_first(
+    slow: Truck, gateway: FakeGateway, films: Sequence[Path]
+) -> None:
+    with contextlib.closing(sqlite3.connect(slow.data / "journal.sqlite")) as journal, journal:
         journal.execute("UPDATE recordings SET marked = 1 WHERE name LIKE '0002%'")
-    truck.must("offload")
+    slow.must("offload")
     assert list(gateway.uploads.values()) == [films[at].read_bytes() for at in (2, 0, 1)]
+
+
+def test_a_recording_that_the_site_wants_first_goes_before_those_that_wait(
+    slow: Truck, gateway: FakeGateway, films: Sequence[Path]
+) -> None:
+    gateway.first = {RecordingDigest.of_file(films[2]).sha256}
+    slow.must("offload")
+    assert list(gateway.uploads.values()) == [films[at].read_bytes() for at in (2, 0, 1)]
+
+
+def test_over_a_metered_link_the_recording_that_the_site_wants_first_goes_alone(
+    slow: Truck, gateway: FakeGateway, films: Sequence[Path]
+) -> None:
+    gateway.first = {RecordingDigest.of_file(films[2]).sha256}
+    slow.environment["WAYSEAL_OFFLOAD__LINK"] = "metered"
+    slow.run("offload", "--wait-s", "0")
+    assert list(gateway.uploads.values()) == [films[2].read_bytes()]
 
 
 def test_runs_go_the_same_way(gateway: FakeGateway, tmp_path: Path, files: TripFiles) -> None:

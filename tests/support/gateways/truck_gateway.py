@@ -128,6 +128,7 @@ class FakeGateway:
         announced: Size of each announced recording, by id.
         refuse: Returns why a batch is refused, or nothing.
         deaf: Number of offers that get no answer.
+        first: SHA-256 of the recordings that it wants before others.
         receipts: Whether to send them.
         committed: How many batches it says are committed.
         alter: Changes a receipt before it is signed.
@@ -142,6 +143,7 @@ class FakeGateway:
         self.announced: dict[str, int] = {}
         self.refuse: Callable[[str], str] = lambda _: ""
         self.deaf = 0
+        self.first: set[bytes] = set()
         self.receipts = True
         self.committed = 0
         self.alter: Callable[[ReceiptBody], None] = lambda _: None
@@ -232,6 +234,7 @@ class FakeGateway:
         for recording in offer.recordings:
             self._take(recording.digest_batch, held)
             self.announced[recording.sha256.hex()] = recording.size
+        held.first.extend(self.first & {each.sha256 for each in offer.recordings})
         self.say(device_id, Topic.HELD, held.SerializeToString())
 
     def _issue(self, device_id: str) -> None:

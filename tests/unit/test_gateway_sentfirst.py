@@ -1,0 +1,64 @@
+"""Which offered recordings a site wants first: film of an excursion, and of a legal hold."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contracts.records.reading import Tamper
+from gateway.intake.admission import admit_offer
+from gateway.records.records import Records
+from gateway.retention.sentfirst import sent_first
+from support.evidence.chain import digest_of
+from support.gateways.autoholds import FAR_S, desk_of_the_trip
+from support.gateways.grounds import START_MS, excursion, named, readings, signs
+from support.gateways.retention import Desk
+from support.network.world import Trip, reading
+from support.trucks.uploads import offer_of
+
+DURING, APART = b"film of then", b"film of another time"
+ON = Trip()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """A desk where two films of one trip are announced."""
+    with desk_of_the_trip(tmp_path) as made:
+        made.block(named(ON.trip_id))
+        seal_id = ON.whole([reading(0)])[-1].transactions[-1].header_signature
+        for content, since_s in ((DURING, FAR_S), (APART, 0)):
+            video = ON.video(digest_of(content), seal_id, START_MS + since_s * 1000)
+            held, offer = admit_offer(offer_of(ON, content, video), "truck-1")
+            made.inbox.add([held], [offer])
+        yield made
+
+
+def wanted(desk: Desk) -> list[bytes]:
+    ids = [digest_of(each).sha256 for each in (APART, DURING)]
+    found = sent_first(Records(desk.index), desk.inbox, ids)
+    return [each for each in (APART, DURING) if digest_of(each).sha256 in found]
+
+
+def test_film_of_an_excursion_is_wanted_first_once_the_ledger_knows_of_it(desk: Desk) -> None:
+    assert wanted(desk) == []
+    desk.block(excursion(ON.trip_id, FAR_S, FAR_S + 10))
+    assert wanted(desk) == [DURING]
+
+
+def test_all_film_of_a_trip_under_legal_hold_is_wanted_first(desk: Desk) -> None:
+    desk.hold(ON.trip_id)
+    assert wanted(desk) == [APART, DURING]
+    desk.hold(ON.trip_id, released=True)
+    assert wanted(desk) == []
+
+
+def test_what_a_truck_knows_by_itself_it_need_not_hear(desk: Desk) -> None:
+    desk.block(readings(ON.trip_id, signs(Tamper.DOOR_OPEN, Tamper.NONE)))
+    assert wanted(desk) == []
+
+
+def test_film_whose_digest_nobody_can_read_may_show_any_excursion(desk: Desk) -> None:
+    desk.block(excursion(ON.trip_id, FAR_S, FAR_S + 10))
+    unknown = bytes(32)
+    desk.offer(unknown, ON.trip_id)
+    assert sent_first(Records(desk.index), desk.inbox, [unknown]) == [unknown]
