@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import cbor2
 import pytest
 
 from contracts import address, validators
@@ -10,12 +11,13 @@ from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
-from contracts.ledger.blocks.compression import compressed
+from contracts.ledger.blocks.compression import MAGIC, compressed
 from contracts.ledger.cometbft import application, batches
 from contracts.ledger.cometbft.batches import carried
 from contracts.ledger.cometbft.decisions import Code
-from contracts.ledger.cometbft.home import MEMPOOL_BATCHES
+from contracts.ledger.cometbft.home import BLOCK_BYTES_MAX, MEMPOOL_BATCHES
 from contracts.ledger.cometbft.times import NO_SIGNER, time_batch
+from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX
 from contracts.ledger.engine.genesis import own_genesis
 from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
 from contracts.ledger.solo.publisher import found
@@ -28,7 +30,7 @@ from contracts.proto.abci_pb2 import (
     Validator,
 )
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.batches import build_batch, build_transaction
 from contracts.sawtooth.block_info import latest_block_info
 from contracts.sawtooth.blocks import network_height
 from contracts.sawtooth.settings import MAX_BATCHES_PER_BLOCK, propose
@@ -43,7 +45,7 @@ from support.ledgers.heights import (
     named,
     tx,
 )
-from support.ledgers.intkey_node import FAMILIES, address_of
+from support.ledgers.intkey_node import FAMILIES, INTKEY, address_of
 from support.ledgers.nodes import intkey, intkey_batch
 
 POWERS = {VALIDATOR.public_key: 1}
@@ -239,6 +241,17 @@ def test_a_frame_that_holds_no_batch_is_refused(ledger: Heights, spoilt: bytes, 
     assert [each.code for each in ledger.decide([spoilt]).tx_results] == [Code.MALFORMED]
 
 
+def test_a_batch_that_begins_like_a_frame_is_a_batch(ledger: Heights) -> None:
+    """Validators from before there were frames take it: two unknown fields, then the batch."""
+    batch = intkey_batch(FOUNDER, 1)
+    hostile = MAGIC + b"\x01" + bytes(4) + tx(batch)
+    assert ledger.check(hostile) == Code.TAKEN
+    assert ledger.propose([hostile]) == [hostile]
+    assert ledger.accepts([hostile])
+    assert [each.code for each in ledger.decide([hostile]).tx_results] == [Code.TAKEN]
+    assert ledger.check(tx(batch)) == Code.COMMITTED
+
+
 def test_no_more_than_a_block_is_expanded(ledger: Heights, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [intkey_batch(FOUNDER, 10 * number, 5) for number in range(4)]
     txs = [carried(batch) for batch in found]
@@ -271,6 +284,36 @@ def test_a_time_comes_first_where_the_network_wants_one(timed: Heights) -> None:
     assert (entry.block_num, entry.timestamp) == (0, timed.time_s - 1)
     assert entry.signer_public_key == NO_SIGNER
     assert timed.check(time) == Code.INVALID  # a client may not tell the time
+
+
+def test_a_batch_as_long_as_a_block_is_taken_beside_the_time(timed: Heights) -> None:
+    """Validators would refuse whatever any of them proposes, for as long as it waits."""
+    longest = tx(long_batch(BLOCK_BATCH_BYTES_MAX))
+    assert timed.check(longest) == Code.TAKEN
+    proposed = timed.propose([longest], BLOCK_BYTES_MAX)
+    assert proposed[1:] == [longest]
+    assert timed.accepts(proposed)
+    assert not timed.accepts([*proposed, tx(intkey_batch(FOUNDER, 1))])
+    assert [each.code for each in timed.decide(proposed).tx_results] == [Code.TAKEN] * 2
+    assert timed.chain.find_batch(Batch.FromString(longest).header_signature) is not None
+
+
+def long_batch(size: int) -> Batch:
+    """Return a batch that sets one name and has so many bytes."""
+    place, filling = [address_of("k1")], size
+    while True:
+        signed = build_transaction(
+            FOUNDER,
+            INTKEY,
+            cbor2.dumps({"Verb": "set", "Name": "k1", "Value": 1, "Filling": bytes(filling)}),
+            batcher_public_key=FOUNDER.public_key,
+            inputs=place,
+            outputs=place,
+        )
+        batch = build_batch(FOUNDER, [signed])
+        if batch.ByteSize() == size:
+            return batch
+        filling -= batch.ByteSize() - size
 
 
 @pytest.mark.parametrize("off_s", [-1, 1, 3600])

@@ -295,8 +295,8 @@ class Application:
             raise RejectedError(f"expected the time once and first, got it at {timed}")
         if timed:
             check_time(carried[0].batch, self._head(), request.time.seconds)
-        most = _room(obeyed, len(timed)) + len(timed)
-        fits = sum(1 for _ in filled(carried, bytes_max=sys.maxsize, batches_max=most))
+        rest, room = carried[len(timed) :], _room(obeyed, len(timed))
+        fits = len(timed) + sum(1 for _ in filled(rest, bytes_max=sys.maxsize, batches_max=room))
         if fits < len(request.txs):
             raise RejectedError(f"expected at most {fits} of these batches, got {len(request.txs)}")
         for each in carried:
