@@ -7,7 +7,7 @@ signature: where the old ledger ends, and that this one goes on from there.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 from contracts import address
@@ -18,7 +18,8 @@ from contracts.proto.sawtooth_pb2 import Setting
 
 SETTING: Final = "wayseal.predecessors"
 PREDECESSORS_MAX: Final = 100
-_BLOCK_NUM_END: Final = 1 << 63
+_BLOCK_NUM_END: Final = 1 << 53
+"""Beyond it, not all readers of JSON tell one number from the next (RFC 8259, 6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +53,24 @@ class Predecessor:
         return asdict(self) | {"block_signers": list(self.block_signers)}
 
 
+_MEMBERS: Final = frozenset(each.name for each in fields(Predecessor))
+
+
 def predecessor_of(document: object) -> Predecessor:
     """Return the predecessor that a JSON object says.
 
     Raises:
         RejectedError: It has other keys or values.
     """
-    try:
-        fields = dict(document)  # type: ignore[call-overload]  # anything may stand in JSON
-        return Predecessor(**fields | {"block_signers": tuple(fields["block_signers"])})
-    except (TypeError, ValueError, LookupError) as error:
+    if not isinstance(document, dict) or set(document) != _MEMBERS:
         raise RejectedError(
-            "predecessor: expected an object with genesis_block_id, block_num, block_id and "
-            f"block_signers, got {str(document)[:80]}"
-        ) from error
+            f"predecessor: expected an object with {', '.join(sorted(_MEMBERS))}, got "
+            f"{str(document)[:80]}"
+        )
+    signers = document["block_signers"]
+    if not isinstance(signers, list):
+        raise RejectedError(f"predecessor: expected a list of block_signers, got {signers!r:.80}")
+    return Predecessor(**document | {"block_signers": tuple(signers)})
 
 
 def encode(predecessors: Sequence[Predecessor]) -> str:

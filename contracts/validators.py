@@ -18,6 +18,8 @@ from contracts.sawtooth.settings import CHAIN_ID
 SETTING: Final = "wayseal.validators"
 VALIDATORS_MAX: Final = 100
 POWER_MAX: Final = 1_000_000
+CHAIN_ID_MAX: Final = 50
+"""Characters of a network's name: CometBFT's own limit."""
 Powers = Mapping[str, int]
 """Voting power by public key, 66 hexadecimal digits."""
 

@@ -107,13 +107,13 @@ class Taken(NamedTuple):
 
     Attributes:
         missing: Id of a dependency that did not come before it, or "".
-        block_num: The block that holds it.
+        place: The number of its block, and its batch's place in it.
     """
 
     header: TransactionHeader
     transaction: Transaction
     missing: str
-    block_num: int
+    place: tuple[int, int]
 
 
 class Batches:
@@ -152,7 +152,7 @@ class Batches:
             missing = next(absent, "")
             self._seen.add(transaction.header_signature)
             if Family.of(header) in REPLAYED:
-                yield Taken(header, transaction, missing, place[0])
+                yield Taken(header, transaction, missing, place)
 
     def _check(self, transaction_id: str, header: TransactionHeader) -> None:
         name = f"transaction {transaction_id[:16]}…"

@@ -100,9 +100,10 @@ class Replay:
             RejectedError: The rules refuse it, so no ledger under these rules committed it. Or it
                 belongs to a named trip, and a transaction that it depends on is missing.
         """
-        header, transaction, missing, block_num = taken
+        header, transaction, missing, (block_num, at) = taken
         if Family.of(header) == block_info.FAMILY:
-            self._times.tell(transaction.payload, block_num, self._host.state)
+            if at == 0:
+                self._times.tell(transaction.payload, block_num, self._host.state)
             return
         self._times.enter(block_num, self._host.state)
         action = decode(transaction.payload)

@@ -106,7 +106,7 @@ def as_json(verdict: Verdict, video_remedy: str = GIVE_VIDEO) -> dict[str, Any]:
             "blocks": verdict.blocks,
             "last_block_id": verdict.last_block_id,
             "blocks_of_the_story": len(verdict.block_times.blocks),
-            "blocks_with_time": len(verdict.block_times.timed),
+            "blocks_with_time": len(verdict.block_times.timed & verdict.block_times.blocks),
             "last_block_at": _time(verdict.last_block_ms),
             "last_signed_at": _time(verdict.last_signed_ms),
             "sealed": _sealed_json(verdict.sealed),

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from contracts.commits import check_commit, validators_hash, validators_of
 from contracts.errors import RejectedError
 from contracts.evidence.container import parse_part
-from contracts.proto.cometbft_pb2 import SealedHeader
+from contracts.proto.cometbft_pb2 import Header, SealedHeader
+from contracts.records.clock import check_utc_ms
 from contracts.validators import Powers
 
 _NS_PER_MS = 1_000_000
@@ -52,11 +53,12 @@ class SealedHeaders:
 
         Raises:
             RejectedError: Not signed by two thirds of its validators, or these do not follow from
-                the header before.
+                the header before, or its time is before 1970 or after the year 9999.
         """
         sealed = parse_part(SealedHeader, payload)
         self._signers = check_commit(sealed)
         before, header = self._last, sealed.header
+        check_utc_ms(f"sealed header {header.height}: time", _utc_ms(header))
         if before is None:
             self._first = validators_of(sealed)
         elif header.height <= before.header.height or header.chain_id != before.header.chain_id:
@@ -93,11 +95,15 @@ class SealedHeaders:
             chain_id=header.chain_id,
             began_with=self._first,
             height=header.height,
-            utc_ms=header.time.seconds * 1000 + header.time.nanos // _NS_PER_MS,
+            utc_ms=_utc_ms(header),
             signers=self._signers,
             power=sum(powers[key] for key in self._signers),
             power_of_all=sum(powers.values()),
         )
+
+
+def _utc_ms(header: Header) -> int:
+    return header.time.seconds * 1000 + header.time.nanos // _NS_PER_MS
 
 
 def _named(sealed: SealedHeader) -> set[bytes]:

@@ -21,7 +21,7 @@ from typing import Final, Self
 from contracts.errors import RejectedError
 from contracts.keys import is_public_key, is_signature
 from contracts.succession import Predecessor, predecessor_of
-from contracts.validators import Powers, powers_of
+from contracts.validators import CHAIN_ID_MAX, Powers, powers_of
 
 _SIGNERS: Final = "block_signers"
 _NETWORK: Final = "network"
@@ -87,7 +87,7 @@ class Trust:
             RejectedError: Missing, not JSON, or with other keys or values than documented.
         """
         try:
-            document = json.loads(path.read_text("utf-8"))
+            document = json.loads(path.read_text("utf-8-sig"), object_pairs_hook=_once)
         except OSError as error:
             raise RejectedError(f"trust file {path}: {error.strerror}: {_SOURCE}") from error
         except (ValueError, RecursionError) as error:
@@ -133,15 +133,26 @@ class Trust:
         return {_NETWORK: {"chain_id": network.chain_id, "validators": validators}}
 
 
+def _once(members: list[tuple[str, object]]) -> dict[str, object]:
+    """Return a JSON object; of two members with one name readers would take different ones."""
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError(f"a member of {sorted(found)} comes twice")
+    return found
+
+
 def _network(path: Path, value: object) -> TrustedNetwork:
     if not isinstance(value, dict) or set(value) != {"chain_id", "validators"}:
         raise RejectedError(
             f"trust file {path}: {_NETWORK} must be an object with chain_id and validators"
         )
-    if not isinstance(value["chain_id"], str):
-        raise RejectedError(f"trust file {path}: {_NETWORK}: chain_id must be a text")
+    chain_id = value["chain_id"]
+    if not isinstance(chain_id, str) or not 1 <= len(chain_id) <= CHAIN_ID_MAX:
+        raise RejectedError(
+            f"trust file {path}: {_NETWORK}: chain_id must have 1 to {CHAIN_ID_MAX} characters"
+        )
     try:
-        return TrustedNetwork(value["chain_id"], powers_of(value["validators"]))
+        return TrustedNetwork(chain_id, powers_of(value["validators"]))
     except RejectedError as error:
         raise RejectedError(f"trust file {path}: {_NETWORK}: {error}") from error
 

@@ -52,13 +52,13 @@ class Rehearsal:
         order = sorted(places.items())
         self._order = [batch_id for _, batch_id in order]
         self._replay = self._fresh()
-        for at, (((block_num, _), _), batch) in enumerate(zip(order, self.batches(), strict=True)):
+        for at, ((place, _), batch) in enumerate(zip(order, self.batches(), strict=True)):
             self._watch.tell("reads the ledger's batches", at, len(order), Unit.BATCHES)
             for each in batch.transactions:
                 header = parse_header(each)
                 if Family.of(header) in REPLAYED:
                     try:
-                        self._replay.apply(Taken(header, each, "", block_num))
+                        self._replay.apply(Taken(header, each, "", place))
                     except RejectedError:
                         # It read what is still missing, which the next run will have. If nothing
                         # is, the file says why it does not hold.

@@ -16,6 +16,7 @@ from support.machine.browser import Page, browser
 from support.verifier.cases import PUBLISHED, Case, path_of, told, trust_of
 from support.verifier.lively import Lively
 from support.verifier.page import asked, shown
+from support.verifier.unshown import unshown
 
 pytestmark = pytest.mark.e2e
 
@@ -38,6 +39,21 @@ def test_each_file_of_the_table(page: Page, number: int) -> None:
     accept = case.get("accept_format_1", False)
     (found,) = asked(page, path_of(case["file"]).read_bytes(), case["trust"], [{}], accept=accept)
     assert found == {name: case[name] for name in OUTCOME}, case["file"]
+
+
+READ: Final = """(async (wire, trust) => {
+  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const [file, keys] = [wire, trust].map((text) => new Blob([bytes(text)]));
+  const told = await waysealVerify({ file, trust: keys });
+  return told.verdict !== "not-checked";
+})"""
+
+
+def test_each_trust_file_of_the_table(page: Page) -> None:
+    wire = json.dumps(base64.b64encode(path_of("small").read_bytes()).decode())
+    for row in TABLE["trust_files"]:
+        trust = json.dumps(base64.b64encode(bytes.fromhex(row["hex"])).decode())
+        assert page.value(f"{READ}({wire}, {trust})") is row["read"], row["what"]
 
 
 @pytest.mark.long
@@ -189,3 +205,24 @@ def test_files_are_chosen_and_the_verdict_is_read(page: Page, width: int) -> Non
     assert (title, fits) == ("Holds", True)
     assert "temperature" in text
     assert page.complaints == []
+
+
+def test_what_was_not_there_is_not_said_to_hold(page: Page) -> None:
+    """No leaf hashes, no video, replayed readings, a key revoked later, and nothing of the lots."""
+    told = unshown()
+    wire = json.dumps(base64.b64encode(told.wire()).decode())
+    trust = json.dumps(trust_in(told.heads).to_json())
+    shown(page)
+    title, _, _ = page.value(f"{CHOOSE}({wire}, {trust})")
+    assert title == "Holds"
+    text = page.value("document.getElementById('result').textContent")
+    for said in (
+        "the file has no leaf hashes",
+        "the file has no video",
+        "0 of 1 blobs are in the file",
+        "1 of 2 readings were replayed or shifted",
+        "which is revoked by now",
+        "the file was exported without lots",
+        "Whether agreed limits were kept",
+    ):
+        assert said in text, said

@@ -41,8 +41,6 @@ BLOCK_BYTES_MAX: Final = BLOCK_BATCH_BYTES_MAX + (1 << 20)
 """Bytes of one height: as many batches as a block of ours holds, the time, and the commit."""
 RPC_BODY_BYTES_MAX: Final = 32 << 20
 RATE_BYTES_S: Final = 51_200_000
-CHAIN_ID_MAX: Final = 50
-"""CometBFT's own limit, characters."""
 EVIDENCE_AGE_HEIGHTS: Final = 100_000
 EVIDENCE_AGE_NS: Final = 172_800_000_000_000
 """For so long, 48 hours, a validator that signed two blocks can still be convicted."""

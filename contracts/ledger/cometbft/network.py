@@ -48,7 +48,7 @@ from contracts.ledger.execution.families import Families
 from contracts.runtime.files import disk_errors, make_directory
 from contracts.sawtooth.settings import CARRIED, CHAIN_ID, ZSTD
 from contracts.succession import Predecessor
-from contracts.validators import SETTING, encode, powers_of
+from contracts.validators import CHAIN_ID_MAX, SETTING, encode, powers_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -271,9 +271,9 @@ def _settings(cards: Sequence[Card], chain_id: str) -> Mapping[str, str]:
     Raises:
         RejectedError: A validator comes twice, or the name is invalid.
     """
-    if not _CHAIN_ID.fullmatch(chain_id) or len(chain_id) > homes.CHAIN_ID_MAX:
+    if not _CHAIN_ID.fullmatch(chain_id) or len(chain_id) > CHAIN_ID_MAX:
         raise RejectedError(
-            f"chain id: expected 1 to {homes.CHAIN_ID_MAX} letters, digits, '.', '_' or '-', got "
+            f"chain id: expected 1 to {CHAIN_ID_MAX} letters, digits, '.', '_' or '-', got "
             f"{chain_id!r}"
         )
     powers = {card.public_key: card.power for card in cards}

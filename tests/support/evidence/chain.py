@@ -164,7 +164,11 @@ def proof(
     Like an honest exporter, or the cleverest dishonest one.
     """
     headers = [BlockHeader.FromString(head.header) for head in heads]
-    places = {name: header.block_num for header in headers for name in header.batch_ids}
+    places = {
+        name: (header.block_num, at)
+        for header in headers
+        for at, name in enumerate(header.batch_ids)
+    }
     replay = Replay(Recordings(), None)
     replay.named = frozenset(trip_ids)
     with suppress(RejectedError):
@@ -172,7 +176,7 @@ def proof(
             for each in batch.transactions:
                 header = parse_header(each)
                 if Family.of(header) in REPLAYED:
-                    place = places.get(batch.header_signature, 0)
+                    place = places.get(batch.header_signature, (0, 0))
                     replay.apply(Taken(header, each, "", place))
     return _pruned(values, replay.scope().wanted(also), replay.known())[1]
 

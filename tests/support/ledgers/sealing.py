@@ -47,6 +47,7 @@ def seal(
     next_validators: Sequence[Member] | None = None,
     absent: Sequence[int] = (),
     chain_id: str = "test",
+    seconds: int = 1_800_000_000,
 ) -> SealedHeader:
     """Return a header that names a block, signed by all validators but the absent ones."""
     named = SealedHeader(validators=[each.message() for each in validators])
@@ -56,7 +57,7 @@ def seal(
         version=Consensus(block=11),
         chain_id=chain_id,
         height=height,
-        time=Timestamp(seconds=1_800_000_000, nanos=5_000_000),
+        time=Timestamp(seconds=seconds, nanos=5_000_000),
         last_block_id=BlockID(hash=b"\1" * 32, part_set_header=PartSetHeader(total=1)),
         last_commit_hash=b"\2" * 32,
         validators_hash=validators_hash(named),

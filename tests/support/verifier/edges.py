@@ -58,6 +58,9 @@ def edges() -> Iterator[tuple[str, Evidence]]:
     yield "block-time-malformed", _timed(b"\xff", "1.0")
     late = BlockInfoTxn(block=BlockInfo(block_num=0, timestamp=4 * START_MS // 1000))
     yield "block-time-of-another-version", _timed(canonical(late), "2.0")
+    told = BlockInfoTxn(block=BlockInfo(block_num=0, timestamp=START_MS // 1000 + 60))
+    yield "block-time-first", _timed(canonical(told), "1.0")
+    yield "block-time-not-first", _timed(canonical(told), "1.0", at=1)
 
 
 def _breached() -> Evidence:
@@ -174,8 +177,8 @@ def _items() -> Evidence:
     return evidence_of([[*registrations(), one(key("seller"), terms)], driven], [trip.trip_id])
 
 
-def _timed(payload: bytes, version: str) -> Evidence:
-    """Return evidence of a trip whose block begins with what may be a block's time."""
+def _timed(payload: bytes, version: str, at: int = 0) -> Evidence:
+    """Return evidence of a trip whose block has what may be its time, as its batch number `at`."""
     node, trip = key("node"), Trip()
     told = build_transaction(
         node,
@@ -185,8 +188,9 @@ def _timed(payload: bytes, version: str) -> Evidence:
         inputs=block_info.ADDRESSES,
         outputs=block_info.ADDRESSES,
     )
-    driven = trip.whole([reading(0), reading(1)])
-    return evidence_of([registrations(), [build_batch(node, [told]), *driven]], [trip.trip_id])
+    block = trip.whole([reading(0), reading(1)], size=1)
+    block.insert(at, build_batch(node, [told]))
+    return evidence_of([registrations(), block], [trip.trip_id])
 
 
 def _named_twice() -> Evidence:

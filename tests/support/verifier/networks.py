@@ -8,8 +8,9 @@ from contracts.address import setting
 from contracts.encoding import canonical
 from contracts.evidence.trust import Trust, TrustedNetwork
 from contracts.keys import Signer
-from contracts.proto.cometbft_pb2 import SealedHeader
+from contracts.proto.cometbft_pb2 import PublicKey, SealedHeader, SimpleValidator
 from contracts.proto.sawtooth_pb2 import BlockHeader, Setting
+from contracts.records.clock import UTC_MS_MAX
 from contracts.sawtooth.blocks import NETWORK_MARK
 from contracts.succession import SETTING, Predecessor, encode
 from support.evidence.chain import Evidence, trust_in
@@ -21,6 +22,7 @@ CHAIN: Final = "test"
 FOUR: Final = members(4)
 CHANGED: Final = [*FOUR[1:], Member(Signer.from_hex("77" * 32))]
 STRANGERS: Final = [Member(Signer.from_hex(f"{0x60 + number:02x}" * 32)) for number in range(4)]
+LAST_S: Final = UTC_MS_MAX // 1000
 HEAVY: Final = [Member(FOUR[0].signer, 9), *FOUR[1:]]
 
 
@@ -49,12 +51,21 @@ def networks() -> Iterator[Networked]:
     yield Networked("sealed", wire, replace(trust, network=network(HEAVY)))
     yield Networked("sealed", wire, replace(trust, network=network(FOUR[1:])))
     yield Networked("sealed", wire, replace(trust, genesis_block_id="ab" * 64))
+    odd = [*FOUR, NoPoint(FOUR[0].signer)]
+    yield Networked("key-of-no-point", wire_of(honest, [seal(last, odd, absent=[4])]), None)
     for name, seals in _seals(honest, last):
         yield Networked(name, wire_of(honest, seals), trust)
     for name, change in MALFORMED.items():
         yield Networked(name, wire_of(honest, [malformed(seal(last, FOUR), change)]), trust)
     yield from _of_two_kinds()
     yield from _gone_on()
+
+
+class NoPoint(Member):
+    """A validator with a key whose first byte is none of a compressed point's."""
+
+    def message(self) -> SimpleValidator:
+        return SimpleValidator(pub_key=PublicKey(secp256k1=b"\4" * 33), voting_power=self.power)
 
 
 def network(validators: list[Member], chain_id: str = CHAIN) -> TrustedNetwork:
@@ -108,6 +119,11 @@ def _seals(honest: Evidence, last: str) -> Iterator[tuple[str, list[SealedHeader
         ],
     )
     yield "not-the-last", [seal(last, FOUR, height=3), seal(before, FOUR, height=4)]
+    yield "of-1970", [seal(last, FOUR, seconds=0)]
+    yield "before-1970", [seal(last, FOUR, seconds=-1)]
+    yield "of-9999", [seal(last, FOUR, seconds=LAST_S)]
+    yield "after-9999", [seal(last, FOUR, seconds=LAST_S + 1)]
+    yield "after-all-time", [seal(last, FOUR, seconds=(1 << 63) - 1)]
 
 
 def malformed(sealed: SealedHeader, change: Callable[[SealedHeader], None]) -> SealedHeader:

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from support.verifier.cases import PUBLISHED, Case, cases, flips, path_of, told
+from support.verifier.trustfiles import trust_files
 
 README = (
     "Each case: verify the file (.evidence) under the content of the trust file, or none."
@@ -13,13 +14,19 @@ README = (
     " messages, 17: what was asked), then the rule and the subject where the check has one."
     " Altered: the file `small` with one byte changed, by XOR with place % 255 + 1 (flip), or cut"
     " (cut), at each place of `from` to `to`. Sealed: its last 37 bytes are taken away first, and"
-    " a frame with the digest of what is left is put at the end."
+    " a frame with the digest of what is left is put at the end. Trust files: each with its bytes,"
+    " and whether it is read; what is not read ends with exit status 2."
 )
 
 
 def table() -> dict[str, Any]:
     """Return the table."""
-    return {"readme": README, "cases": [row(each) for each in cases()], "altered": list(_altered())}
+    return {
+        "readme": README,
+        "cases": [row(each) for each in cases()],
+        "altered": list(_altered()),
+        "trust_files": list(trust_files()),
+    }
 
 
 def row(case: Case) -> dict[str, Any]:
@@ -54,7 +61,7 @@ def main() -> None:
     made = table()
     parts = [
         f'"{name}": [\n' + ",\n".join(json.dumps(each) for each in made[name]) + "\n]"
-        for name in ("cases", "altered")
+        for name in ("cases", "altered", "trust_files")
     ]
     text = f'{{"readme": {json.dumps(README)},\n' + ",\n".join(parts) + "}\n"
     (PUBLISHED / "vectors.json").write_text(text, "utf-8")

@@ -28,7 +28,7 @@ export function asked(question: Asked, replay: Replay, ledger: Ledger, header: e
     if (!agreed.some((one) => `${one.gtin}:${one.lot}` === each)) add(each, `the file is not about lot ${each}`);
   }
   const last = ledger.blocks - 1;
-  if (question.atLeastBlock !== undefined && last < question.atLeastBlock) {
+  if (question.atLeastBlock !== undefined && !(last >= question.atLeastBlock)) {
     add(String(last), `the file ends with block ${last}, you asked for block ${question.atLeastBlock}`);
   }
   return found;

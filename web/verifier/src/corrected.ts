@@ -2,9 +2,9 @@
 
 import { hex } from "./hash.ts";
 import { payload as p } from "./messages.ts";
+import { LAST_MS } from "./rules/times.ts";
 
 const MOST_CORRECTIONS = 64;
-const LAST_MS = 253_402_300_799_999n; // the end of the year 9999
 
 export interface Correction {
   device: string;

@@ -843,8 +843,8 @@ export namespace cometbft {
     signatures: cometbft.CommitSig[];
   }
   export interface PublicKey {
-    ed25519: Uint8Array;
-    secp256k1: Uint8Array;
+    ed25519?: Uint8Array | undefined;
+    secp256k1?: Uint8Array | undefined;
   }
   export interface SimpleValidator {
     pub_key?: cometbft.PublicKey | undefined;

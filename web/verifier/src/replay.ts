@@ -55,6 +55,8 @@ export class Replay {
   readonly lots = new Set<string>();
   /** Trips that were started under a key that was revoked before. */
   readonly startedRevoked = new Set<string>();
+  /** How many readings in the chains of a trip were replayed or shifted, not measured then and there. */
+  readonly derived = new Map<string, number>();
   /** First and last time of the readings in the chains of a trip. */
   readonly spans = new Map<string, [bigint, bigint]>();
   lastSignedAtMs = 0n;
@@ -70,10 +72,10 @@ export class Replay {
     return [...this.storyBlocks].filter((each) => this.#times.has(each)).length;
   }
 
-  /** Applies a transaction; `has` knows which transactions came before. */
+  /** Applies a transaction; `has` knows which transactions came before. A block's time is told by the batch with which it begins. */
   take(taken: Taken, has: (id: string) => boolean): void {
     const { header } = taken;
-    if (header.family_name === "block_info" && header.family_version === "1.0") return this.#time(taken);
+    if (header.family_name === "block_info" && header.family_version === "1.0") return taken.first ? this.#time(taken) : undefined;
     if (header.family_name !== "wayseal") return;
     const version = VERSIONS.indexOf(header.family_version);
     const id = taken.transaction.header_signature;
@@ -104,10 +106,9 @@ export class Replay {
     for (const key of this.adminKeys) if (!this.#trusted?.has(key)) this.adminKeys.delete(key);
   }
 
-  /** A block's time is told by the batch with which it begins. */
   #time(taken: Taken): void {
     const told = timeIn(taken.transaction.payload);
-    if (taken.first && told.block) this.#times.set(taken.block, told.block.timestamp);
+    if (told.block) this.#times.set(taken.block, told.block.timestamp);
   }
 
   #admin(key: string): boolean {
@@ -168,6 +169,7 @@ export class Replay {
     const span = this.spans.get(trip) ?? [utc, utc];
     this.spans.set(trip, [utc < span[0] ? utc : span[0], utc > span[1] ? utc : span[1]]);
     if (!this.#named.has(trip)) return;
+    if (reading.derived) this.derived.set(trip, (this.derived.get(trip) ?? 0) + 1);
     const times = this.times.get(trip) ?? new CorrectedTimes();
     this.times.set(trip, times);
     times.take(device, sequence, reading);

@@ -6,7 +6,7 @@ import type { RecordingStory, Story, TripStory } from "./story.ts";
 import type { Verdict, Word } from "./verify.ts";
 
 const SAID: Record<Word, [string, string]> = {
-  holds: ["Holds", "Every signature and hash holds, the rules were kept, nothing is missing from the named trips, and every chain of signatures ends in a key that you trust. This says that the story is genuine and complete, not that it is good: read it below."],
+  holds: ["Holds", "Every signature and hash in the file holds, the rules were kept, no batch of the named trips is missing, and every chain of signatures ends in a key that you trust. How much of the video was checked is told below. This says that the story is genuine and complete, not that it is good: read it below."],
   unanchored: ["Unanchored", "The file is consistent, but no trusted keys were given: anyone could have made it. Compare the keys found below with those that you have from the ledger's operator, or give a trust file."],
   "format-1": ["Holds, but format 1 cannot show what was left out", "What the file shows holds. An older gateway wrote it, and it cannot prove that nothing was left out: ask for the trips in format 2."],
   "does-not-hold": ["Does not hold", "The first problem below says what failed. What comes after it in the list of checks was not reached, or may not mean anything."],
@@ -83,7 +83,11 @@ function checks(verdict: Verdict, trusted: boolean): HTMLElement {
     if (check === 12 && !trusted) return "– no keys were given";
     if (check === 16 && !verdict.ledger?.by_network) return "– one signer made the blocks";
     if (check > 12 && verdict.format === 1) return "– not possible in format 1";
-    if (check === 11 && !verdict.recordings?.some((each) => each.files.length)) return "– no video was given";
+    const recordings = verdict.recordings ?? [];
+    if (check === 8 && !recordings.length) return "– the named trips have no recording";
+    if (check === 9 && !recordings.some((each) => each.leaf_hashes_checked)) return "– the file has no leaf hashes";
+    if (check === 10 && !recordings.some((each) => each.blobs_checked)) return "– the file has no video";
+    if (check === 11 && !recordings.some((each) => each.files.length)) return "– no video was given";
     return "✓ holds";
   };
   const rows = CHECKS.map((each, at) => [String(at + 1), each, state(at + 1)]);
@@ -99,11 +103,23 @@ function story(into: HTMLElement, told: Story, doubtful: boolean): void {
     ["Blocks", String(told.ledger.blocks)], ["Last block", id(told.ledger.last_block_id)],
     ...sealedFacts(told),
     ["Last block begun", told.ledger.last_block_at ?? "not proved"], ["Latest signed time", told.ledger.last_signed_at ?? "none"],
-    ["Not shown", "What came after the last block: a dispute, a hold, the revocation of a key."],
+    ...notShown(told).map((each) => ["Not shown", own(each)] as [string, Content]),
+    ["Not judged here", "Whether agreed limits were kept, between two trips too, or were those of a draft; required certificates; recalled lots; transformations. Under rules of version 1.0 nobody judges silences. The command wayseal-verify tells all of it."],
   ]));
   into.append(el("h3", "Keys found, to compare"), facts([
     ["Genesis block", id(told.keys.genesis_block_id)], ...makers(told), ["Administrators", list(told.keys.admin_keys)],
   ]));
+}
+
+/** What the ledger or a video may hold that the file does not show. */
+function notShown(told: Story): string[] {
+  const also = new Set(told.trips.flatMap((trip) => trip.deliveries.flatMap((each) =>
+    each.also_on_trip_ids.map((id) => `Trip ${id}, on which delivery ${each.delivery_id} went also: ask for its evidence.`))));
+  return [
+    ...(told.without_lots ? ["What the sources of the delivered lots were made from, and whether a source was recalled: the file was exported without lots."] : []),
+    ...[...also].sort(),
+    "What came after the last block: a dispute, a hold, the revocation of a key.",
+  ];
 }
 
 /** Who made the blocks: signers, or a network as it began. */
@@ -123,7 +139,7 @@ const list = (keys: readonly string[]): HTMLElement => el("span", keys.flatMap((
 
 function checkedOf(each: RecordingStory): string {
   if (each.files.length) return `the video ${each.files.join(", ")} is this recording, all ${each.blobs} blobs`;
-  return `${each.blobs_checked} of ${each.blobs} blobs are in the file`;
+  return `${each.blobs_checked} of ${each.blobs} blobs are in the file${each.derived ? "; the device says that it is derived, not filmed then and there" : ""}`;
 }
 
 function trip(each: TripStory): Content[] {
@@ -136,7 +152,8 @@ function trip(each: TripStory): Content[] {
     ...each.telling.map((one) => ["Faults", el("span", [own(one.device_id), `: ${tellingWords(one)}`])] as [string, Content]),
     ["Breaches, tampering", `${each.breaches.length} breaches, ${each.tampers.length} signs of tampering`],
     ["Closed by", own(each.closed_by ?? "nobody")],
-    ["Signed by", list(each.device_keys)],
+    ...(each.readings_derived ? [["Derived", `${each.readings_derived} of ${each.readings} readings were replayed or shifted, not measured then and there`] as [string, Content]] : []),
+    ["Signed by", list(each.device_keys.map((key) => (each.revoked_device_keys.includes(key) ? `${key}, which is revoked by now` : key)))],
     ...(left ? [["Not shown", `findings on strangers' batches that are left out: ${left}`] as [string, Content]] : []),
   ])];
   if (each.deliveries.length) parts.push(table("Deliveries", ["Delivery", "Status", "Payment", "With", "Breaches", "Tampering", "Silences"],

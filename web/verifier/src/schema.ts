@@ -10,7 +10,7 @@ export interface Field {
   /** Of a message or an enum, its full name, such as `payload.Limit.Quantity`. */
   of: string;
   repeated: boolean;
-  /** Known to be absent or present: `optional` in the definition. */
+  /** Known to be absent or present: `optional` in the definition, or in a `oneof`. */
   optional: boolean;
   oneof: boolean;
 }
@@ -71,7 +71,7 @@ function readFile(text: string, schema: Schema, raw: Raw[]): void {
         kind: "message",
         of: "",
         repeated: label === "repeated",
-        optional: label === "optional",
+        optional: label === "optional" || top?.kind === "oneof",
         oneof: top?.kind === "oneof",
       };
       schema.messages.get(scope())?.push(field);

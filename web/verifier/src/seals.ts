@@ -6,6 +6,8 @@ import { decoded } from "./ledger.ts";
 import type { cometbft } from "./messages.ts";
 import type { Pool } from "./pool.ts";
 import { Failure, short } from "./problem.ts";
+import { isKey } from "./rules/text.ts";
+import { LAST_MS } from "./rules/times.ts";
 import { same } from "./wire.ts";
 
 export interface Sealed {
@@ -21,7 +23,6 @@ export interface Sealed {
 
 const MOST_VALIDATORS = 100;
 const MOST_POWER = 1_000_000n;
-const KEY_BYTES = 33;
 const ABSENT = 1;
 const FOR_THE_BLOCK = 2;
 const PRECOMMIT = 2;
@@ -48,6 +49,8 @@ export class Seals {
     const power = sum(by.map((each) => powers.get(each) as number));
     const all = sum([...powers.values()]);
     if (3 * power <= 2 * all) throw fail(`signed by ${power} of a voting power of ${all}, more than two thirds are needed`);
+    const ms = msOf(header);
+    if (ms < 0n || ms > LAST_MS) throw fail(`its time, ${ms} ms, is before 1970 or after the year 9999`);
     const before = this.#last?.header;
     if (before) {
       if (header.height <= before.height || header.chain_id !== before.chain_id) throw fail(`it does not follow header ${before.height} of ${before.chain_id}`);
@@ -64,9 +67,8 @@ export class Seals {
     if (!this.#last || !this.#first) throw new Failure(16, "a network of validators made the blocks, and the file has no sealed header: nothing shows that they did");
     const { header, powers, by } = this.#last;
     if (hex(header.app_hash) !== blockId) throw new Failure(16, `sealed header ${header.height} is about block ${short(hex(header.app_hash))}, the last block is ${short(blockId)}`);
-    const { seconds, nanos } = header.time ?? { seconds: 0n, nanos: 0 };
     return {
-      chain_id: header.chain_id, began_with: this.#first, height: header.height, ms: seconds * 1000n + BigInt(Math.floor(nanos / 1_000_000)), by: [...by].sort(),
+      chain_id: header.chain_id, began_with: this.#first, height: header.height, ms: msOf(header), by: [...by].sort(),
       power: sum(by.map((each) => powers.get(each) as number)), power_of_all: sum([...powers.values()]),
     };
   }
@@ -91,13 +93,18 @@ export class Seals {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+function msOf({ time }: cometbft.Header): bigint {
+  return time ? time.seconds * 1000n + BigInt(Math.floor(time.nanos / 1_000_000)) : 0n;
+}
+
 const keyOf = (validator: cometbft.SimpleValidator): string => hex(validator.pub_key?.secp256k1 ?? NOTHING);
 
 function powersOf(sealed: cometbft.SealedHeader, fail: (text: string) => Failure): Map<string, number> {
   const found = new Map<string, number>();
   for (const each of sealed.validators) {
     const key = keyOf(each);
-    const fits = key.length === 2 * KEY_BYTES && !found.has(key) && each.voting_power > 0n && each.voting_power <= MOST_POWER;
+    const fits = isKey(key) && !found.has(key) && each.voting_power > 0n && each.voting_power <= MOST_POWER;
     if (!fits) throw fail("expected validators each once, with a key of secp256k1 and a power");
     found.set(key, Number(each.voting_power));
   }

@@ -10,6 +10,7 @@ import type { Replay } from "./replay.ts";
 import * as at from "./rules/address.ts";
 import { create } from "./rules/case.ts";
 import { statusOf } from "./rules/life.ts";
+import { LAST_MS } from "./rules/times.ts";
 import { QUANTITIES } from "./rules/trips.ts";
 import type { StateTree } from "./tree.ts";
 import type { Predecessor } from "./trust.ts";
@@ -42,12 +43,14 @@ export interface Story {
   };
   trips: TripStory[];
   recordings: RecordingStory[];
+  /** Whether the file leaves out how the sources of the delivered lots were made. */
+  without_lots: boolean;
 }
 
 export interface TripStory {
-  trip_id: string; device_id: string; other_device_ids: string[]; device_keys: string[];
+  trip_id: string; device_id: string; other_device_ids: string[]; device_keys: string[]; revoked_device_keys: string[];
   origin_site_id: string; via_site_ids: string[]; destination_site_id: string; delivery_ids: string[];
-  readings: number; first_reading_at: string | null; last_reading_at: string | null;
+  readings: number; readings_derived: number; first_reading_at: string | null; last_reading_at: string | null;
   first_reading_corrected_at: string | null; last_reading_corrected_at: string | null;
   breaches: BreachStory[];
   tampers: { device_id: string; sequence: number; time: string; corrected_time: string | null; signs: string[]; ended: string[]; film: FilmStory[] }[];
@@ -56,9 +59,15 @@ export interface TripStory {
   corrections: CorrectionStory[];
   findings: { rule: string; detail: string; device_id: string; sequence: number }[];
   left_out_findings: Record<string, number>;
-  deliveries: { delivery_id: string; status: string; payment: string; custodian_id: string; breaches: number; tampers: number; silences: number }[];
+  deliveries: DeliveryStory[];
   closed_by: string | null;
   holds: { hold_id: string; party_id: string; reason: string; released_at: string | null }[];
+}
+
+export interface DeliveryStory {
+  delivery_id: string; status: string; payment: string; custodian_id: string | null; breaches: number; tampers: number; silences: number;
+  /** Trips on which it went also, and which the file is not about. */
+  also_on_trip_ids: string[];
 }
 
 export interface BreachStory {
@@ -71,13 +80,13 @@ export interface RecordingStory {
   leaf_hashes_checked: boolean; blobs_checked: number; files: string[];
 }
 
-const LAST_MS = 253_402_300_799_999n; // the end of the year 9999
 const UNITS: Record<number, [string, number]> = { 1: ["CEL", 1000], 2: ["P1", 1000], 3: ["A97", 100] };
 const SIGNS: [number, string][] = [[1, "enclosure-open"], [2, "door-open"], [4, "motion"], [8, "shock"], [16, "light"], [32, "camera-blocked"],
   [64, "sensor-unplugged"], [128, "clock-set-back"], [256, "rebooted"]];
 const signsOf = (flags: number): string[] => SIGNS.filter(([flag]) => flags & flag).map(([, word]) => word);
 
-export const timeOf = (ms: bigint): string | null => (ms ? new Date(Number(ms)).toISOString() : null);
+/** The time of something that may not have been; 0: it was not. */
+const timeOf = (ms: bigint): string | null => (ms ? moment(ms) : null);
 
 export function tell(told: Told): Story {
   const { ledger, replay, header } = told;
@@ -89,6 +98,7 @@ export function tell(told: Told): Story {
       goes_on_from: told.before ?? [], by_network: ledger.byNetwork, sealed: sealedOf(told.sealed),
     },
     trips: header.trip_ids.flatMap((id) => tripOf(id, told)),
+    without_lots: header.without_lots,
     recordings: [...replay.recordings].map(([name, digests]) => recording(name, digests[0] as NonNullable<(typeof digests)[0]>, told)),
   };
 }
@@ -108,7 +118,7 @@ function sealedOf(sealed: Sealed | undefined): Story["ledger"]["sealed"] {
 function lastBlockAt({ tree }: Told): string | null {
   const config = valueAt<block_info.BlockInfoConfig>("BlockInfoConfig", at.BLOCK_INFO_CONFIG, tree);
   const latest = config && valueAt<block_info.BlockInfo>("BlockInfo", at.blockInfo(config.latest_block), tree);
-  return latest && latest.timestamp * 1000n <= LAST_MS ? timeOf(latest.timestamp * 1000n) : null;
+  return latest && latest.timestamp * 1000n <= LAST_MS ? moment(latest.timestamp * 1000n) : null;
 }
 
 function valueAt<T>(kind: string, address: string, tree: StateTree | undefined): T | undefined {
@@ -134,12 +144,13 @@ function tripOf(id: string, told: Told): TripStory[] {
   const chains = devices.flatMap((each) => entry<s.Chain>(told, at.chain(id, each)) ?? []);
   const span = told.replay.spans.get(id);
   const times = told.replay.times.get(id);
+  const keys = [...(told.replay.deviceKeys.get(id) ?? [])].sort();
   const corrected = times?.span();
   return [{
     trip_id: id, device_id: start.device_id, other_device_ids: start.other_device_ids,
-    device_keys: [...(told.replay.deviceKeys.get(id) ?? [])].sort(),
+    device_keys: keys, revoked_device_keys: keys.filter((each) => entry<s.Key>(told, at.key(each))?.revoked),
     origin_site_id: start.origin_site_id, via_site_ids: start.via_site_ids, destination_site_id: start.destination_site_id,
-    delivery_ids: start.delivery_ids, readings: chains.reduce((sum, each) => sum + Number(each.count), 0),
+    delivery_ids: start.delivery_ids, readings: chains.reduce((sum, each) => sum + Number(each.count), 0), readings_derived: told.replay.derived.get(id) ?? 0,
     first_reading_at: span ? moment(span[0]) : null, last_reading_at: span ? moment(span[1]) : null,
     first_reading_corrected_at: corrected ? moment(corrected[0]) : null, last_reading_corrected_at: corrected ? moment(corrected[1]) : null,
     breaches: breachesOf(id, told),
@@ -156,7 +167,7 @@ function tripOf(id: string, told: Told): TripStory[] {
     closed_by: trip.close?.party_id ?? null,
     holds: under<s.Hold>(told, `${at.tripPrefix(id)}05`).map((each) => ({
       hold_id: each.placed?.hold_id ?? "", party_id: each.placed?.party_id ?? "", reason: each.placed?.reason ?? "",
-      released_at: each.released ? timeOf(each.released.at_ms) : null,
+      released_at: each.released ? moment(each.released.at_ms) : null,
     })),
   }];
 }
@@ -182,8 +193,9 @@ function deliveryOf(id: string, told: Told): TripStory["deliveries"] {
   const found = entry<s.Delivery>(told, at.delivery(id));
   if (!found) return [];
   return [{
-    delivery_id: id, status: statusOf(found), payment: Payment[found.payment] ?? "", custodian_id: found.custodian_id,
+    delivery_id: id, status: statusOf(found), payment: Payment[found.payment] ?? "", custodian_id: found.custodian_id || null,
     breaches: found.breaches, tampers: found.tampers, silences: found.silences,
+    also_on_trip_ids: [...(told.replay.movers.get(id) ?? [])].filter((each) => !told.header.trip_ids.includes(each) && entry(told, at.trip(each))).sort(),
   }];
 }
 

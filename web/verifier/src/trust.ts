@@ -1,6 +1,7 @@
 // The keys that the reader trusts (docs/evidence.md, "The keys you trust").
 
 import { NotChecked } from "./problem.ts";
+import { isKey as hasFormOfKey } from "./rules/text.ts";
 import { isKey } from "./signatures.ts";
 
 export interface Predecessor {
@@ -26,9 +27,10 @@ export interface Trust {
 }
 
 const ID = /^[0-9a-f]{128}$/;
-const KEY = /^[0-9a-f]{66}$/;
 const MOST_VALIDATORS = 100;
 const MOST_POWER = 1_000_000;
+const MOST_CHARACTERS = 50;
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
 export function readTrust(text: string): Trust {
   let value: unknown;
@@ -37,13 +39,14 @@ export function readTrust(text: string): Trust {
   } catch {
     throw new NotChecked("trust file: it is not JSON; expected the file that `wayseal-gateway trust` prints");
   }
+  checkTokens(text);
   const found = record(value);
   for (const name of Object.keys(found)) {
     must(["genesis_block_id", "block_signers", "network", "admin_keys", "predecessors"].includes(name), `member ${name} is unknown`);
   }
   const byNetwork = "network" in found;
   must(byNetwork !== "block_signers" in found, "expected either block_signers or network");
-  const before = found["predecessors"] ?? [];
+  const before = "predecessors" in found ? found["predecessors"] : [];
   must(Array.isArray(before), "predecessors is no list");
   return {
     genesis_block_id: id(found, "genesis_block_id"),
@@ -54,21 +57,39 @@ export function readTrust(text: string): Trust {
   };
 }
 
+/** Refuses what readers of JSON take in different ways: a member that comes twice, and a number that is not written as a whole one. */
+function checkTokens(json: string): void {
+  const tokens = json.match(TOKEN) ?? [];
+  const open: (Set<string> | undefined)[] = [];
+  tokens.forEach((token, at) => {
+    if (token === "{") open.push(new Set());
+    else if (token === "[") open.push(undefined);
+    else if (token === "}" || token === "]") open.pop();
+    else if (tokens[at + 1] === ":") {
+      const name = JSON.parse(token) as string;
+      must(!open.at(-1)?.has(name), `member ${name} comes twice`);
+      open.at(-1)?.add(name);
+    } else must(!/^[-\d].*[.eE]/.test(token), `${token} is not a whole number`);
+  });
+}
+
 function network(value: unknown): Network {
   const found = record(value);
   must(Object.keys(found).sort().join() === "chain_id,validators", "network: expected chain_id and validators");
-  must(typeof found["chain_id"] === "string", "network: chain_id is no text");
+  const name = found["chain_id"];
+  must(typeof name === "string" && name && [...name].length <= MOST_CHARACTERS, `network: chain_id has not 1 to ${MOST_CHARACTERS} characters`);
   const validators = Object.entries(record(found["validators"]));
   must(validators.length > 0 && validators.length <= MOST_VALIDATORS, `network: expected 1 to ${MOST_VALIDATORS} validators`);
   for (const [key, power] of validators) {
     must(isKey(key), `network: ${key.slice(0, 70)} is no public key`);
     must(Number.isInteger(power) && (power as number) >= 1 && (power as number) <= MOST_POWER, `network: expected a power from 1 to ${MOST_POWER}`);
   }
-  return { chain_id: found["chain_id"] as string, validators: new Map(validators as [string, number][]) };
+  return { chain_id: name as string, validators: new Map(validators as [string, number][]) };
 }
 
 export function predecessor(value: unknown): Predecessor {
   const found = record(value);
+  must(Object.keys(found).sort().join() === "block_id,block_num,block_signers,genesis_block_id", "predecessor: expected genesis_block_id, block_num, block_id and block_signers");
   const number = found["block_num"];
   must(Number.isSafeInteger(number) && (number as number) >= 0, "block_num is no number of a block");
   return {
@@ -91,7 +112,7 @@ function id(of: Record<string, unknown>, name: string): string {
 
 function keys(of: Record<string, unknown>, name: string): string[] {
   const found = of[name];
-  must(Array.isArray(found) && found.length && found.every((each) => typeof each === "string" && KEY.test(each)), `${name} is no list of public keys`);
+  must(Array.isArray(found) && found.length && found.every((each) => typeof each === "string" && hasFormOfKey(each)), `${name} is no list of public keys`);
   return found as string[];
 }
 

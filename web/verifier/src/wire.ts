@@ -37,7 +37,7 @@ export class Codec {
 
   /** Decodes bytes that must be what the message encodes to. */
   decodeCanonical<T>(type: string, bytes: Uint8Array): T {
-    const made = this.decode<T>(type, bytes);
+    const made = this.decode<T>(type, bytes, true);
     if (!same(this.encode(type, made as Message), bytes)) {
       throw new WireError(`${bytes.length} bytes of ${type} are not in canonical encoding`);
     }
@@ -56,8 +56,8 @@ export class Codec {
     return fields;
   }
 
-  #read(type: string, reader: Reader, known: boolean): Message {
-    const made = this.create<Message>(type);
+  /** Reads fields into a message; one that is cut into several parts is one message. */
+  #read(type: string, reader: Reader, known: boolean, made = this.create<Message>(type)): Message {
     const numbered = this.#numbered.get(type) as Map<number, Field>;
     while (!reader.done) {
       const tag = reader.tag();
@@ -78,13 +78,10 @@ export class Codec {
       return true;
     }
     if (wire !== wireType(field)) return false;
-    const value = this.#value(field, reader, known);
-    if (field.repeated) (made[field.name] as unknown[]).push(value);
+    if (field.repeated) (made[field.name] as unknown[]).push(this.#value(field, reader, known));
     else {
       if (field.oneof) this.#clear(field, made);
-      made[field.name] = field.kind === "message" && made[field.name]
-        ? this.#merged(made[field.name] as Message, value as Message, field.of)
-        : value;
+      made[field.name] = this.#value(field, reader, known, made[field.name]);
     }
     return true;
   }
@@ -94,23 +91,14 @@ export class Codec {
     for (const name of Object.keys(made)) if (name !== kept.name) made[name] = undefined;
   }
 
-  #merged(before: Message, more: Message, type: string): Message {
-    for (const field of this.#fields(type)) {
-      const value = more[field.name];
-      if (field.repeated) (before[field.name] as unknown[]).push(...(value as unknown[]));
-      else if (value !== undefined && !isDefault(field, value)) before[field.name] = value;
-    }
-    return before;
-  }
-
-  #value(field: Field, reader: Reader, known: boolean): unknown {
+  #value(field: Field, reader: Reader, known: boolean, before?: unknown): unknown {
     switch (field.kind) {
       case "string":
         return text(reader.bytes());
       case "bytes":
         return reader.bytes();
       case "message":
-        return this.#read(field.of, new Reader(reader.bytes()), known);
+        return this.#read(field.of, new Reader(reader.bytes()), known, before as Message | undefined);
       case "sfixed64":
         return BigInt.asIntN(64, reader.fixed64());
       default:
@@ -235,6 +223,11 @@ export function same(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
+/** How deep groups may lie in groups. */
+const DEEPEST = 100;
+/** How many bytes a number may take: a value, and a field's tag or length. */
+const [LONG, SHORT] = [10, 5];
+
 class Reader {
   readonly #from: Uint8Array;
   #at = 0;
@@ -248,12 +241,12 @@ class Reader {
   }
 
   tag(): number {
-    const value = this.varint();
+    const value = this.varint(SHORT);
     if (value > 0xffffffffn || value < 8n) throw new WireError("a field has no valid number");
     return Number(value);
   }
 
-  varint(): bigint {
+  varint(most = LONG): bigint {
     let low = 0;
     for (let count = 0; count < 4; count++) {
       const byte = this.#byte();
@@ -261,12 +254,12 @@ class Reader {
       if (byte < 128) return BigInt(low);
     }
     let value = BigInt(low);
-    for (let count = 4; count < 10; count++) {
+    for (let count = 4; count < most; count++) {
       const byte = this.#byte();
       value |= BigInt(byte & 127) << BigInt(7 * count);
       if (byte < 128) return value & U64;
     }
-    throw new WireError("a number is longer than ten bytes");
+    throw new WireError(`a number is longer than ${most} bytes`);
   }
 
   fixed64(): bigint {
@@ -276,7 +269,7 @@ class Reader {
   }
 
   bytes(): Uint8Array {
-    const length = Number(this.varint());
+    const length = Number(this.varint(SHORT));
     const end = this.#at + length;
     if (end > this.#from.length) throw new WireError("a field is cut off");
     const found = this.#from.subarray(this.#at, end);
@@ -284,7 +277,7 @@ class Reader {
     return found;
   }
 
-  skip(tag: number): void {
+  skip(tag: number, depth = 0): void {
     switch (tag & 7) {
       case 0:
         this.varint();
@@ -296,7 +289,7 @@ class Reader {
         this.bytes();
         return;
       case 3:
-        this.#skipGroup(tag >>> 3);
+        this.#skipGroup(tag >>> 3, depth + 1);
         return;
       case 5:
         this.#pass(4);
@@ -306,14 +299,15 @@ class Reader {
     }
   }
 
-  #skipGroup(number: number): void {
+  #skipGroup(number: number, depth: number): void {
+    if (depth > DEEPEST) throw new WireError("groups lie too deep in groups");
     for (;;) {
       const tag = this.tag();
       if ((tag & 7) === 4) {
         if (tag >>> 3 !== number) throw new WireError("a group ends that did not begin");
         return;
       }
-      this.skip(tag);
+      this.skip(tag, depth);
     }
   }
 

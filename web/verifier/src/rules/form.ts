@@ -4,8 +4,8 @@ import { ascii, concat, hex, sha256 } from "../hash.ts";
 import { payload as p } from "../messages.ts";
 import { must } from "./refusal.ts";
 import { isGln, isGs1, isGtin, isId, isKey, isSealNumber, isSscc, isText, isTripId, isUnit } from "./text.ts";
+import { LAST_MS } from "./times.ts";
 
-const LAST_MS = 253_402_300_799_999n; // the end of the year 9999
 const MOST_SUM = 10n ** 15n;
 const I63 = 1n << 63n;
 /** The version of the rules since which a device says what is wrong with it. */

@@ -13,7 +13,7 @@ export function passed(from: Clock, to: Clock, version: number): bigint {
   return counted >= 0n ? counted : atLeast(to.utc_ms - from.utc_ms, 0n);
 }
 
-const LAST_MS = 253_402_300_799_999n; // the end of the year 9999
+export const LAST_MS = 253_402_300_799_999n; // the end of the year 9999
 export const atMost = (ms: bigint): bigint => (ms > LAST_MS ? LAST_MS : ms);
 export const atLeast = (value: bigint, least: bigint): bigint => (value < least ? least : value);
 export const size = (value: bigint): bigint => (value < 0n ? -value : value);
