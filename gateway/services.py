@@ -315,6 +315,7 @@ class Services:
             self.metrics,
             Moving(self._index, self._cooling),
         )
+        self.saga.committed = self.follower.worker.wake
         self.intake = Intake(
             self.inbox,
             _session(self.settings),

@@ -50,7 +50,8 @@ GROUP_BYTES: Final = 1 << 20
 QUEUE_MESSAGES_MAX: Final = 256
 """Messages in memory; the broker holds the rest back, since it lacks their acknowledgements."""
 RECORDS_BATCHES_MAX: Final = 512
-"""Batches in a records message; of even the smallest signed batches it has room for fewer."""
+"""Batches in a records message, and in an answer to several; of even the smallest signed batches a
+message has room for fewer."""
 SESSION_BYTES_MAX: Final = 64
 REASON_CHARS_MAX: Final = 400
 REASON_CHARS_MIN: Final = 24
@@ -77,6 +78,18 @@ class _Group:
     batches: list[HeldBatch] = field(default_factory=list)
     offers: list[HeldOffer] = field(default_factory=list)
     answers: list[tuple[str, Held]] = field(default_factory=list)
+    _of_records: dict[str, Held] = field(default_factory=dict)
+
+    def answer_to(self, device_id: str, batches: int) -> Held:
+        """Return the answer that takes a device's next batches.
+
+        It is one for many messages: each answer costs the truck a transaction in its journal.
+        """
+        last = self._of_records.get(device_id)
+        if last is None or len(last.batch_ids) + len(last.refused) + batches > RECORDS_BATCHES_MAX:
+            last = self._of_records[device_id] = Held()
+            self.answers.append((device_id, last))
+        return last
 
 
 class Intake:
@@ -295,9 +308,9 @@ class Intake:
         _log.warning("%s: refused %s: %s", device_id, what, error, extra={"device_id": device_id})
 
     def _read_records(self, message: _Message, group: _Group) -> None:
-        answer = Held()
         batches = parse_message(Records, message.wire).batches
         _check_count("batches", len(batches), RECORDS_BATCHES_MAX)
+        answer = group.answer_to(message.device_id, len(batches))
         for wire in batches:
             try:
                 batch = admission.admit_records(wire, message.device_id)
@@ -317,7 +330,6 @@ class Intake:
                 answer.refused.add(id=batch.batch_id, reason=batch.reason)
             else:
                 answer.batch_ids.append(batch.batch_id)
-        group.answers.append((message.device_id, answer))
 
     def _read_offer(self, message: _Message, group: _Group) -> None:
         offer = parse_message(Offer, message.wire)

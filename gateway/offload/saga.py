@@ -12,7 +12,7 @@ repeated; so a gateway that was killed continues where it was:
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -103,6 +103,7 @@ class OffloadSaga:
 
     Attributes:
         refused: Counts what the ledger refused.
+        committed: Called when batches turn out to be committed: the index has a block to take.
         worker: The thread; wake it when the inbox grew, a recording is whole, or a block came.
     """
 
@@ -129,6 +130,7 @@ class OffloadSaga:
         self._waits = True
         self._misses: Counter[str] = Counter()
         self.refused: OnRefused = not_counted
+        self.committed: Callable[[], None] = _tell_nobody
         self.worker = Worker("offload", self.step, idle_s=IDLE_S)
 
     def blocked_by(self) -> dict[str, str]:
@@ -179,6 +181,8 @@ class OffloadSaga:
             for status in Status
         }
         self._inbox.mark(by_status[Status.COMMITTED], State.COMMITTED)
+        if by_status[Status.COMMITTED]:
+            self.committed()
         self._take_back(
             {
                 each: answers[each]
@@ -353,3 +357,7 @@ class OffloadSaga:
             "batch %s… quarantined: %s", batch_id[:16], reason, extra={"batch_id": batch_id}
         )
         self._inbox.mark([batch_id], State.QUARANTINED, reason)
+
+
+def _tell_nobody() -> None:
+    """Do nothing."""

@@ -191,6 +191,18 @@ def test_the_next_batches_follow_while_the_first_are_pending(
     assert set(desk.states(names[1:])) == {State.SUBMITTED}
 
 
+def test_the_index_is_told_when_batches_are_committed(desk: Desk) -> None:
+    told: list[State] = []
+    names = desk.hold(trip_batches(1))
+    desk.saga.committed = lambda: told.extend(desk.states(names))
+    desk.saga.step()
+    desk.saga.step()
+    assert told == []
+    desk.ledger.statuses = dict.fromkeys(names, "COMMITTED")
+    desk.saga.step()
+    assert told == [State.COMMITTED] * len(names)
+
+
 def test_many_bytes_of_a_chain_go_in_several_lists(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

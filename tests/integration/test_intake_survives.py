@@ -1,5 +1,6 @@
 """The intake's thread survives every failure below it, because a dead thread would go unnoticed."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +14,8 @@ from gateway.access import Role, Tokens
 from gateway.intake.broker import BrokerAccess, EmbeddedBroker
 from gateway.intake.inbox import Inbox
 from gateway.intake.mqtt import Intake
-from support.trucks.rogue import DEADLINE_S, Rogue
+from support.network.world import Trip, reading
+from support.trucks.rogue import DEADLINE_S, Rogue, records, until, wire_of
 
 pytestmark = pytest.mark.integration
 
@@ -21,11 +23,16 @@ KNOWN, UNKNOWN = "a" * 128, "b" * 128
 
 
 class Index:
-    """Tells the trip of one batch, unless its disk fails."""
+    """Tells the trip of one batch, unless its disk fails; may be made to wait."""
 
     fails = False
 
+    def __init__(self) -> None:
+        self.answers = threading.Event()
+        self.answers.set()
+
     def trip_of(self, batch_id: str, _device_id: str) -> str | None:
+        assert self.answers.wait(DEADLINE_S)
         if self.fails:
             raise UnavailableError("index: disk I/O error")
         return "0" * 32 if batch_id == KNOWN else None
@@ -37,13 +44,17 @@ def index() -> Index:
 
 
 @pytest.fixture
-def truck(tmp_path: Path, index: Index) -> Iterator[Rogue]:
-    tokens = tmp_path / "tokens.json"
-    token = Tokens(tokens).add("truck-1", Role.DEVICE)
+def broker(tmp_path: Path) -> Iterator[EmbeddedBroker]:
+    access = BrokerAccess(tmp_path / "tokens.json", "gateway", "password")
+    with closing(EmbeddedBroker("127.0.0.1", 0, access)) as broker:
+        yield broker
+
+
+@pytest.fixture
+def intake(tmp_path: Path, index: Index, broker: EmbeddedBroker) -> Iterator[Intake]:
     limit = 1 << 20
     inbox = Inbox(tmp_path / "inbox.db", bytes_max=limit, quarantine_bytes_max=limit)
-    access = BrokerAccess(tokens, "gateway", "password")
-    with closing(inbox), closing(EmbeddedBroker("127.0.0.1", 0, access)) as broker:
+    with closing(inbox):
         intake = Intake(
             inbox,
             "test",
@@ -54,8 +65,15 @@ def truck(tmp_path: Path, index: Index) -> Iterator[Rogue]:
         intake.start("127.0.0.1", broker.port, "gateway", "password")
         with closing(intake):
             assert intake.connected.wait(DEADLINE_S)
-            with Rogue(f"127.0.0.1:{broker.port}", "truck-1", token) as made:
-                yield made
+            yield intake
+
+
+@pytest.fixture
+def truck(tmp_path: Path, broker: EmbeddedBroker, intake: Intake) -> Iterator[Rogue]:
+    assert intake.connected.is_set()
+    token = Tokens(tmp_path / "tokens.json").add("truck-1", Role.DEVICE)
+    with Rogue(f"127.0.0.1:{broker.port}", "truck-1", token) as made:
+        yield made
 
 
 def test_an_offer_that_cannot_be_answered_is_answered_when_it_is_repeated(
@@ -69,3 +87,18 @@ def test_an_offer_that_cannot_be_answered_is_answered_when_it_is_repeated(
     assert "disk I/O error" in refusal.reason
     index.fails = False
     assert truck.ask(KNOWN).batch_ids == [KNOWN]
+
+
+def test_messages_that_wait_together_have_one_answer(
+    truck: Rogue, index: Index, intake: Intake
+) -> None:
+    index.answers.clear()
+    offer = Offer(session=b"some session", batch_ids=[KNOWN])
+    truck.publish(Topic.OFFERS, offer.SerializeToString())
+    batches = Trip().whole([reading(number) for number in range(6)], size=2)
+    for batch in batches:
+        truck.publish(Topic.RECORDS, records([wire_of(batch)]))
+    until("all messages", lambda: intake._waiting.qsize() == len(batches))  # noqa: SLF001
+    index.answers.set()
+    assert truck.hear().session == b"some session"
+    assert truck.hear().batch_ids == [batch.header_signature for batch in batches]
