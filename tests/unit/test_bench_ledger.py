@@ -1,5 +1,6 @@
 """The benchmark's own parts: what it signs, keeps, and holds to be reached."""
 
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -101,6 +102,18 @@ def test_the_search_takes_no_longer_at_a_rate_than_asked(tmp_path: Path) -> None
             prepared = LEDGER.prepare(parsed(LEDGER.add_options, *words), setup, stack)
             took.append((prepared.settings["open_s"], prepared.settings["probe_s"]))
     assert took == [(QUICK_OPEN_S, QUICK_PROBE_S), (0.2, 0.2)]
+
+
+def test_without_what_its_processor_needs_a_workload_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sawtooth_sdk", None)
+    chosen = ("--ledger-workload", "key-value", "--ledger-workload", "readings")
+    with setup_on(tmp_path, "a") as setup, ExitStack() as stack:
+        expected = "sawtooth-sdk is not installed: the workloads key-value run in"
+        with pytest.raises(RejectedError, match=expected):
+            LEDGER.prepare(parsed(LEDGER.add_options, *chosen), setup, stack)
+        assert LEDGER.prepare(parsed(LEDGER.add_options, *chosen[2:]), setup, stack).groups
 
 
 def test_a_rate_is_the_median_of_equal_shares() -> None:

@@ -12,6 +12,7 @@ from storage.bench.arguments import above_zero
 from storage.bench.ledger import largersteps
 from storage.bench.ledger.evm.options import NOTE, ONE_NODE, add_options, evms
 from storage.bench.ledger.evm.urls import shown
+from storage.bench.ledger.extras import need_processor
 from storage.bench.ledger.fabric import options as fabric
 from storage.bench.ledger.larger import LARGER, SHARE
 from storage.bench.ledger.ledgers import LedgerTarget, NodeOnVolume, Pacing, Sawtooth
@@ -130,15 +131,16 @@ class LedgerPart:
     def prepare(self, options: argparse.Namespace, setup: Setup, stack: ExitStack) -> Prepared:
         """See `PartCommand.prepare`."""
         _check_names(options, setup)
-        # On a target, so that the next run finds a processor that a killed run left.
-        noted = setup.volumes[0].work
-        networks = list(sawtooths(options.sawtooth, options.component, noted, setup.seed, stack))
-        choices = _choices(options, setup)
         chosen = [
             workload
             for workload in (*WORKLOADS, LARGER)
             if not options.ledger_workload or workload.name in options.ledger_workload
         ]
+        need_processor([workload.name for workload in chosen if not workload.readings])
+        # On a target, so that the next run finds a processor that a killed run left.
+        noted = setup.volumes[0].work
+        networks = list(sawtooths(options.sawtooth, options.component, noted, setup.seed, stack))
+        choices = _choices(options, setup)
         validators = [
             Validators(volume, count) for volume in setup.volumes for count in options.cometbft
         ]

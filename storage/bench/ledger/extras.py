@@ -1,7 +1,8 @@
 """Ledgers whose drivers need an extra, which an installation may lack."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Final
 
 from contracts.errors import RejectedError
@@ -27,3 +28,21 @@ def needing(extra: str, ledger: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         library = error.name or str(error)
         raise RejectedError(not_installed(library, ledger, extra, _ROLE)) from error
+
+
+def need_processor(workloads: Sequence[str]) -> None:
+    """Check that the processor of family `wayseal_bench` can run.
+
+    Args:
+        workloads: Names of those that are to be measured and belong to the family.
+
+    Raises:
+        RejectedError: There are some, and Sawtooth's SDK is missing.
+    """
+    if workloads and find_spec("sawtooth_sdk") is None:
+        raise RejectedError(
+            f"sawtooth-sdk is not installed: the workloads {', '.join(workloads)} run in a "
+            "transaction processor, which needs the extra processor; in a checkout on x86-64, "
+            "scripts/install bench installs it. Workloads without a processor: "
+            "--ledger-workload readings, reading-runs and single-readings"
+        )
