@@ -98,6 +98,31 @@ def test_a_file_that_waits_for_a_place_can_be_given_up_by_keyboard(
     expect(make).to_be_focused()
 
 
+def test_a_file_for_which_the_gateway_has_no_room_is_taken_without_a_job(
+    operator: Visit, scene: Scene
+) -> None:
+    page = operator.page
+    why = "expected results of at most 8589934592 bytes of operator at a time, and 8500000000 are "
+    ended = {**WORKING, "state": "failed", "progress": None, "error": f"{why}kept: delete jobs"}
+
+    def asked(route: Route) -> None:
+        if route.request.method == "POST":
+            route.fulfill(status=202, json=WORKING)
+        else:
+            route.continue_()
+
+    page.route("**/v1/evidence?*", asked)
+    page.route(f"**/v1/jobs/{WORKING['job_id']}", lambda route: route.fulfill(json=ended))
+    page.goto(scene.trip)
+    page.get_by_role("button", name="Evidence, video", exact=True).click()
+    told = page.get_by_role("alert").filter(has_text="Not made: Evidence, video")
+    expect(told).to_contain_text(why)
+    assert not operator.violations()
+    with page.expect_download() as download:
+        told.get_by_role("link", name="Take it without a job").click()
+    assert download.value.path().read_bytes().startswith(b"WAYSEAL")
+
+
 def as_a_job(seen: Visit) -> list[str]:
     """Have each verification run as a job, and show the first look at it half-way; return looks."""
     looks: list[str] = []

@@ -1,5 +1,5 @@
 import { ask, part, request } from "./api";
-import { Problem } from "./problem";
+import { NO_ANSWER, Problem } from "./problem";
 import type { Job } from "./types";
 
 // Most answers come within these seconds, and then there is no job to watch.
@@ -38,7 +38,7 @@ async function followed<T>(begun: Job, tell: (job: Job) => void, signal: AbortSi
       await pause(LOOK_EVERY_MS, signal);
       job = await ask<Job>(place, { signal });
     }
-    if (job.result === null) throw new Problem(0, "No result", job.error ?? `the job was ${job.state}`);
+    if (job.result === null) throw new Problem(NO_ANSWER, "No result", job.error ?? `the job was ${job.state}`);
     const found = await take(job, job.result);
     isTaken = true;
     return found;

@@ -1,1 +1,0 @@
-import{it as e}from"./index-BzGskE1y.js";e();
