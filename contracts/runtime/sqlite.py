@@ -11,41 +11,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.runtime.connection import Connect, Connection, ForeignErrors, Synchronous
 from contracts.runtime.files import sync_directory
+from contracts.runtime.schema import Schema
 
 BUSY_S: Final = 30
 """Longest wait for another connection that writes, seconds."""
 _AGAIN_S: Final = 0.01
 PAGE_BYTES: Final = 4096
 """SQLite's own default, and a page of memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """One kind of database file and its versions; `PRAGMA user_version` numbers them from 1.
-
-    Attributes:
-        what: Names the kind in messages.
-        steps: The SQL script that makes each version out of the one before; a new file takes all.
-        application_id: Marks files of this kind (`PRAGMA application_id`); 0 if they are unmarked.
-        refused: The error for a file that is damaged, of another kind or of a newer version.
-    """
-
-    what: str
-    steps: tuple[str, ...]
-    application_id: int = 0
-    refused: type[WaysealError] = UnavailableError
-
-    @property
-    def version(self) -> int:
-        """Return the version that this program reads and writes."""
-        return len(self.steps)
 
 
 class VersionedDatabase:
@@ -200,7 +178,7 @@ class VersionedDatabase:
         self._connection = self._connect_to(self.path, Synchronous.FULL)
         try:
             with as_sqlite3(self._foreign), transaction(self._connection):
-                self._bring_up(self._fill)
+                self._schema.bring_up(self._connection, self.path, self._fill)
             sync_directory(self.path.parent)
             self._in_place = _InPlace(self._schema.what, self.path)
         except BaseException:
@@ -222,37 +200,6 @@ class VersionedDatabase:
 
     def _translated(self) -> AbstractContextManager[None]:
         return translated(f"{self._schema.what} {self.path}", damaged=self._schema.refused)
-
-    def _bring_up(self, fill: Callable[[Connection], object]) -> None:
-        version, application_id, changes = (
-            int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
-            for name in ("user_version", "application_id", "schema_version")
-        )
-        is_new = not (version or application_id or changes)
-        if not is_new:
-            self._check(version, application_id)
-        if version == self._schema.version:
-            return
-        for script in self._schema.steps[version:]:
-            for statement in statements_of(script):
-                self._connection.execute(statement)
-        self._connection.execute(f"PRAGMA user_version = {self._schema.version}")
-        if is_new:
-            self._connection.execute(f"PRAGMA application_id = {self._schema.application_id}")
-            fill(self._connection)
-
-    def _check(self, version: int, application_id: int) -> None:
-        file = f"{self._schema.what} {self.path}"
-        if application_id != self._schema.application_id:
-            raise self._schema.refused(
-                f"{file}: expected application id {self._schema.application_id:#x}, "
-                f"got {application_id:#x}: the file holds something else"
-            )
-        if not 1 <= version <= self._schema.version:
-            why = ": a newer program wrote it" if version > self._schema.version else ""
-            raise self._schema.refused(
-                f"{file}: expected version 1 to {self._schema.version}, got {version}{why}"
-            )
 
 
 class _InPlace:
@@ -396,16 +343,6 @@ def translated(what: str, *, damaged: type[WaysealError] = RejectedError) -> Ite
 def changed_rows(connection: Connection) -> int:
     """Return how many rows the last statement changed, without those that triggers changed."""
     return int(connection.execute("SELECT changes()").fetchone()[0])
-
-
-def statements_of(script: str) -> Iterator[str]:
-    """Yield each statement: `executescript` would commit the transaction that is open."""
-    statement = ""
-    for part in script.split(";")[:-1]:
-        statement += part + ";"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
 
 
 def used_bytes(query: Callable[[str], list[tuple[Any, ...]]]) -> int:

@@ -8,7 +8,8 @@ from contracts.errors import RejectedError
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.connection import Connection
 from contracts.runtime.files import disk_errors, make_private
-from contracts.runtime.sqlite import Schema, VersionedDatabase, connect
+from contracts.runtime.schema import Schema
+from contracts.runtime.sqlite import VersionedDatabase, connect
 from device.journal.trip import Recording
 
 _FIRST: Final = """

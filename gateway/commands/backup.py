@@ -12,7 +12,7 @@ from contracts.backup.writing import DATA, Writing, writing
 from contracts.errors import RejectedError, WaysealError
 from contracts.keys import Signer
 from contracts.runtime.checks import Finding, error, ok
-from contracts.runtime.sqlite import Schema
+from contracts.runtime.schema import Schema
 from gateway.access import Tokens
 from gateway.commands.check import named_files
 from gateway.doctor.machine import Machine

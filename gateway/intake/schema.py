@@ -3,7 +3,7 @@
 from typing import Final
 
 from contracts.runtime.running import RUNNING_TABLE
-from contracts.runtime.sqlite import Schema
+from contracts.runtime.schema import Schema
 
 _FIRST: Final = """
 CREATE TABLE batches (

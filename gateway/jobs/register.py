@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.runtime.sqlite import Schema, changed_rows
+from contracts.runtime.schema import Schema
+from contracts.runtime.sqlite import changed_rows
 from gateway.access import Caller, Role
 from gateway.grants import granted, grants_text
 from gateway.jobs.job import JobKind, JobState, KeptJob, Made

@@ -15,7 +15,7 @@ from contracts.errors import RejectedError
 from contracts.keys import SigningKey
 from contracts.proto.access_pb2 import Access, AccessHead, AccessHeadBody
 from contracts.records.clock import now_ms
-from contracts.runtime.sqlite import Schema
+from contracts.runtime.schema import Schema
 from gateway.access import Caller
 from gateway.people.accessrecord import AccessRecord
 from gateway.worker import Worker

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from contracts.records.clock import now_ms
-from contracts.runtime.sqlite import Schema, changed_rows
+from contracts.runtime.schema import Schema
+from contracts.runtime.sqlite import changed_rows
 from gateway.access import Caller, Role, Tokens
 from gateway.grants import granted, grants_text
 from gateway.people.persons import Persons

@@ -18,7 +18,7 @@ from contracts.encoding import parse
 from contracts.errors import RejectedError
 from contracts.keys import SigningKey
 from contracts.proto.deletion_pb2 import Deletion, DeletionBody
-from contracts.runtime.sqlite import Schema
+from contracts.runtime.schema import Schema
 from gateway.retention import holdends
 from gateway.retention.holdends import HoldEnds
 from storage.checked.chained import following, wire_of

@@ -15,7 +15,7 @@ from typing import Final, Self
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.clock import now_ms
-from contracts.runtime.sqlite import Schema
+from contracts.runtime.schema import Schema
 from gateway.uploads.limits import DEVICE_PARTIAL_BYTES_MAX
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import Kept, open_kept

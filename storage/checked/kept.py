@@ -13,7 +13,8 @@ from typing import Final
 from contracts.errors import UnavailableError, WaysealError
 from contracts.runtime.connection import Connection, Synchronous
 from contracts.runtime.files import sync_directory
-from contracts.runtime.sqlite import Schema, VersionedDatabase, translated
+from contracts.runtime.schema import Schema
+from contracts.runtime.sqlite import VersionedDatabase, translated
 from storage.checked.connection import APSW, connect_checked, give_checksums, has_checksums
 from storage.checked.damage import DamageNotes
 from storage.checked.salvage import Proofs, salvage

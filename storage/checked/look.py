@@ -8,7 +8,8 @@ from typing import Any
 
 from contracts.errors import RejectedError
 from contracts.runtime.connection import Connection
-from contracts.runtime.sqlite import Schema, as_sqlite3, translated
+from contracts.runtime.schema import Schema
+from contracts.runtime.sqlite import as_sqlite3, translated
 from storage.checked.connection import APSW, open_checked
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from contracts.runtime.connection import Connection
-from contracts.runtime.sqlite import Schema, VersionedDatabase, as_sqlite3, transaction
+from contracts.runtime.schema import Schema
+from contracts.runtime.sqlite import VersionedDatabase, as_sqlite3, transaction
 from storage.checked.connection import (
     APSW,
     CHECKSUM_BYTES,

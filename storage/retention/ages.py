@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.runtime.running import RUNNING_TABLE, RunningTime
-from contracts.runtime.sqlite import Schema
+from contracts.runtime.schema import Schema
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import Kept, open_kept
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from contracts.runtime.connection import Connection
-from contracts.runtime.sqlite import Schema, changed_rows
+from contracts.runtime.schema import Schema
+from contracts.runtime.sqlite import changed_rows
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import Kept, open_kept
 

@@ -15,7 +15,8 @@ import pytest
 
 from contracts.errors import UnavailableError
 from contracts.runtime.connection import Synchronous
-from contracts.runtime.sqlite import Schema, VersionedDatabase, transaction
+from contracts.runtime.schema import Schema
+from contracts.runtime.sqlite import VersionedDatabase, transaction
 from storage.checked import connection
 from storage.checked.connection import connect_checked, has_checksums, pages_read
 from storage.checked.damage import DamageNotes

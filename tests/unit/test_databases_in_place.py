@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
-from contracts.runtime.sqlite import Schema, VersionedDatabase
+from contracts.runtime.schema import Schema
+from contracts.runtime.sqlite import VersionedDatabase
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import open_kept
 

@@ -11,7 +11,8 @@ import pytest
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.runtime.connection import Connection, Synchronous
-from contracts.runtime.sqlite import Schema, VersionedDatabase, connect
+from contracts.runtime.schema import Schema
+from contracts.runtime.sqlite import VersionedDatabase, connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable

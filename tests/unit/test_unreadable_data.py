@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
-from contracts.runtime.sqlite import Schema
+from contracts.runtime.schema import Schema
 from gateway.access import Role, Tokens
 from gateway.services import Services
 from gateway.settings import Settings

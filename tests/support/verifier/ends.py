@@ -336,7 +336,7 @@ NODES: Final[dict[str, Callable[[Evidence], None]]] = {
 
 
 def _films() -> dict[str, Evidence]:
-    """Return evidence with film, by what is wrong with it."""
+    """Return evidence files with film, each by the name of its fault."""
     two, none, twice = (
         [b"a" * 50, b"b" * 60],
         RecordingDigest(bytes(32), 0, sha256().digest()),
