@@ -13,7 +13,7 @@ from typing import Final
 from google.protobuf.message import Message
 
 from contracts.chunktree import leaf_hash, root_hash
-from contracts.encoding import canonical
+from contracts.encoding import canonical, varint
 from contracts.errors import RejectedError
 from contracts.keys import is_public_key, verify
 from contracts.proto.cometbft_pb2 import (
@@ -33,7 +33,6 @@ ABSENT: Final = 1
 FOR_THE_BLOCK: Final = 2
 """`block_id_flag` of a validator that signed this header. All others stand as absent."""
 _PRECOMMIT: Final = 2
-_MORE: Final = 0x80
 
 
 def check_commit(sealed: SealedHeader) -> frozenset[str]:
@@ -122,16 +121,6 @@ def vote_bytes(chain_id: str, commit: Commit, signature: CommitSig) -> bytes:
     )
     wire = canonical(vote)
     return varint(len(wire)) + wire
-
-
-def varint(number: int) -> bytes:
-    """Return an unsigned number in base 128, the lowest digits first."""
-    wire = bytearray()
-    while number >= _MORE:
-        wire.append(number % _MORE | _MORE)
-        number //= _MORE
-    wire.append(number)
-    return bytes(wire)
 
 
 def _signers(name: str, sealed: SealedHeader) -> Iterable[str]:

@@ -13,6 +13,8 @@ from contracts.errors import RejectedError
 _MessageT = TypeVar("_MessageT", bound=Message)
 
 _VARINT_TYPE, _SIZED_TYPE = 0, 2
+_BITS, _MORE = 0x7F, 0x80
+"""Of a varint's byte: seven bits of the number, the lowest first, and whether more follow."""
 
 
 def canonical(message: Message) -> bytes:
@@ -60,7 +62,7 @@ def parse_known(kind: type[_MessageT], wire: bytes) -> _MessageT:
 
 
 def tag_of(number: int, *, is_sized: bool) -> bytes:
-    """Return the two bytes before the value of a field whose number is 16..2047.
+    """Return the bytes before the value of a field.
 
     They are number and wire type as a varint (protobuf.dev, "Encoding"). No field of ours is of a
     type with a fixed size.
@@ -69,5 +71,14 @@ def tag_of(number: int, *, is_sized: bool) -> bytes:
         number: Of the field.
         is_sized: Whether the value has its size before it, as texts, bytes, messages and lists.
     """
-    tag = number << 3 | (_SIZED_TYPE if is_sized else _VARINT_TYPE)
-    return bytes((tag & 0x7F | 0x80, tag >> 7))
+    return varint(number << 3 | (_SIZED_TYPE if is_sized else _VARINT_TYPE))
+
+
+def varint(number: int) -> bytes:
+    """Return a whole number, 0 or more, as the value of a field or as a size (same source)."""
+    wire: list[int] = []
+    while number > _BITS:
+        wire.append(number & _BITS | _MORE)
+        number >>= 7
+    wire.append(number)
+    return bytes(wire)

@@ -5,10 +5,11 @@ message is read once, and no object is built only to check itself.
 """
 
 import hashlib
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
 
-from contracts.encoding import canonical, tag_of
+from contracts.encoding import canonical, tag_of, varint
 from contracts.errors import RejectedError
 from contracts.ids import ID, TRIP_ID
 from contracts.proto.payload_pb2 import RecordReading, RecordRun, RunReading
@@ -42,9 +43,15 @@ _TOLD: Final = tuple(
     )
 )
 """Tags of a reading's remarks and film, the same in `RecordReading`."""
+_SEQUENCE: Final = tag_of(RecordReading.SEQUENCE_FIELD_NUMBER, is_sized=False)
+_PREVIOUS: Final = tag_of(RecordReading.PREVIOUS_SHA256_FIELD_NUMBER, is_sized=True) + varint(
+    DIGEST_BYTES
+)
+"""What stands in a canonical record before its number and before the hash of the reading before."""
 
 
-class Placed(NamedTuple):
+@dataclass(slots=True)  # not frozen: frozen, its fields take 0.7 µs of a reading's 5
+class Placed:
     """One reading at its place in a device's chain; every field lies in its range.
 
     Attributes:
@@ -59,6 +66,7 @@ class Placed(NamedTuple):
         humidity_mpct: Zero likewise.
         pressure_pa: Zero likewise.
         record: The message.
+        tells: Whether the message may hold remarks or film; False says that it does not.
     """
 
     sequence: int
@@ -72,6 +80,7 @@ class Placed(NamedTuple):
     humidity_mpct: int
     pressure_pa: int
     record: RecordReading | RunReading
+    tells: bool
 
 
 def placed(action: RecordReading | RecordRun) -> list[Placed]:
@@ -86,31 +95,30 @@ def placed(action: RecordReading | RecordRun) -> list[Placed]:
         wire = canonical(action)
         sha256 = hashlib.sha256(wire).digest()
         return [_placed(action, sequence, previous, sha256, tells=_may_tell(wire))]
-    return list(_of_run(action))
+    return _of_run(action)
 
 
-def _of_run(run: RecordRun) -> Iterator[Placed]:
-    count = len(run.readings)
-    if not 1 <= count <= RUN_READINGS_MAX:
-        raise RejectedError(f"a run holds 1..{RUN_READINGS_MAX} readings, got {count}")
-    _check_link(run.trip_id, run.device_id, run.first_sequence, run.previous_sha256)
-    if run.first_sequence + count > SEQUENCE_END:
-        raise RejectedError(f"sequence must be 0..2^63-1: {run.first_sequence + count - 1}")
+def _of_run(run: RecordRun) -> list[Placed]:
+    size, first = len(run.readings), run.first_sequence
+    if not 1 <= size <= RUN_READINGS_MAX:
+        raise RejectedError(f"a run holds 1..{RUN_READINGS_MAX} readings, got {size}")
+    _check_link(run.trip_id, run.device_id, first, run.previous_sha256)
+    if first + size > SEQUENCE_END:
+        raise RejectedError(f"sequence must be 0..2^63-1: {first + size - 1}")
     # Canonical fields stand in ascending order. So the canonical record is the concatenation of its
-    # canonical parts: trip and device, place, measured values.
+    # canonical parts: trip and device, place, measured values. The place is two fields, which a
+    # first reading does not have. To make them by a message takes twice as long.
     whose = canonical(RecordReading(trip_id=run.trip_id, device_id=run.device_id))
-    place = RecordReading()
-    previous = run.previous_sha256
-    records = list(run.readings)
-    measured = [canonical(record) for record in records]
+    readings, previous = list(run.readings), run.previous_sha256
+    measured = [canonical(each) for each in readings]
     tells = _may_tell(b"".join(measured))
-    for sequence, (record, wire) in enumerate(
-        zip(records, measured, strict=True), run.first_sequence
-    ):
-        place.sequence, place.previous_sha256 = sequence, previous
-        sha256 = hashlib.sha256(whose + canonical(place) + wire).digest()
-        yield _placed(record, sequence, previous, sha256, tells=tells)
+    found: list[Placed] = []
+    for sequence, reading, wire in zip(count(first), readings, measured):
+        place = _SEQUENCE + varint(sequence) + _PREVIOUS + previous if sequence else b""
+        sha256 = hashlib.sha256(whose + place + wire).digest()
+        found.append(_placed(reading, sequence, previous, sha256, tells=tells))
         previous = sha256
+    return found
 
 
 def _may_tell(wire: bytes) -> bool:
@@ -171,4 +179,5 @@ def _placed(
         humidity,
         pressure,
         record,
+        tells,
     )

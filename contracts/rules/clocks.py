@@ -14,39 +14,54 @@ Version 1.0 compares two readings only. So UTC may leave the counter behind in s
 """
 
 
-def check_clock(before: Moment, now: Moment, chain: Chain, notes: Notes, sequence: int) -> None:
-    """Find that a device's clock went back, or that UTC and the counter moved apart."""
-    went_ms = now.utc_ms - before.utc_ms
-    if went_ms < 0:
-        notes.add(Rule.CLOCK_BACK, f"UTC went back by {-went_ms} ms", sequence)
-    same_boot = now.boot_id == before.boot_id
-    passed_ms = now.monotonic_ms - before.monotonic_ms
-    steady = same_boot and went_ms >= 0 and passed_ms >= 0
-    if same_boot and passed_ms < 0:
-        notes.add(Rule.CLOCK_BACK, f"the counter went back by {-passed_ms} ms", sequence)
-    elif steady and abs(went_ms - passed_ms) > CLOCK_JUMP_MS:
-        notes.add(
-            Rule.CLOCK_JUMP, f"UTC moved by {went_ms} ms while {passed_ms} ms passed", sequence
-        )
-        steady = False
-    if notes.case.version:  # since 1.1
-        _check_drift(before, now, chain, notes, sequence, steady=steady)
+class ClockWatch:
+    """Follows a device's clock: finds that it went back, or that UTC and the counter moved apart.
 
+    Since version 1.1 it also finds that they moved apart step by step since both were compared
+    last.
+    """
 
-def _check_drift(
-    before: Moment, now: Moment, chain: Chain, notes: Notes, sequence: int, *, steady: bool
-) -> None:
-    """Find that UTC and the counter moved apart step by step since both were compared last."""
-    apart_ms = now.utc_ms - now.monotonic_ms
-    known_ms = chain.apart_ms
-    if steady and not known_ms and not chain.HasField("apart_ms"):
-        chain.apart_ms = known_ms = before.utc_ms - before.monotonic_ms
-    if steady and abs(apart_ms - known_ms) > CLOCK_JUMP_MS:
-        notes.add(
-            Rule.CLOCK_JUMP,
-            f"UTC moved {apart_ms - known_ms} ms further than the counter, step by step",
-            sequence,
-        )
-        steady = False
-    if not steady:
-        chain.apart_ms = apart_ms
+    __slots__ = ("_apart_ms", "_chain", "_notes", "_sees_drift")
+
+    def __init__(self, chain: Chain, notes: Notes) -> None:
+        """Go on from the difference that the chain keeps, if any."""
+        self._chain = chain
+        self._notes = notes
+        self._sees_drift = bool(notes.case.version)
+        self._apart_ms = chain.apart_ms if chain.HasField("apart_ms") else None
+
+    def follow(self, before: Moment, now: Moment, sequence: int) -> None:
+        """Compare two consecutive moments."""
+        utc_ms, monotonic_ms = now.utc_ms, now.monotonic_ms
+        went_ms, passed_ms = utc_ms - before.utc_ms, monotonic_ms - before.monotonic_ms
+        same_boot = now.boot_id == before.boot_id
+        steady = same_boot and went_ms >= 0 and passed_ms >= 0
+        if went_ms < 0:
+            self._notes.add(Rule.CLOCK_BACK, f"UTC went back by {-went_ms} ms", sequence)
+        if same_boot and passed_ms < 0:
+            self._notes.add(Rule.CLOCK_BACK, f"the counter went back by {-passed_ms} ms", sequence)
+        elif steady and not -CLOCK_JUMP_MS <= went_ms - passed_ms <= CLOCK_JUMP_MS:
+            self._notes.add(
+                Rule.CLOCK_JUMP, f"UTC moved by {went_ms} ms while {passed_ms} ms passed", sequence
+            )
+            steady = False
+        if not self._sees_drift:
+            return
+        apart_ms, known_ms = utc_ms - monotonic_ms, self._apart_ms
+        if steady:
+            if known_ms is None:
+                known_ms = self._apart_ms = before.utc_ms - before.monotonic_ms
+            steady = -CLOCK_JUMP_MS <= apart_ms - known_ms <= CLOCK_JUMP_MS
+            if not steady:
+                self._notes.add(
+                    Rule.CLOCK_JUMP,
+                    f"UTC moved {apart_ms - known_ms} ms further than the counter, step by step",
+                    sequence,
+                )
+        if not steady:
+            self._apart_ms = apart_ms
+
+    def keep(self) -> None:
+        """Write the difference into the chain, for later moments."""
+        if self._apart_ms is not None:
+            self._chain.apart_ms = self._apart_ms

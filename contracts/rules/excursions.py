@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from contracts import address
 from contracts.proto.payload_pb2 import Limit
@@ -25,7 +26,8 @@ _LOWEST: Final = -(1 << 31)
 _HIGHEST: Final = (1 << 31) - 1
 
 
-class Bound(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bound:
     """One limit of one delivery, as plain values."""
 
     at: int

@@ -13,7 +13,7 @@ from contracts.proto.state_pb2 import Chain, Device, Key, TamperEvent, Trip
 from contracts.records.placed import Placed, placed
 from contracts.rules.attention import Attention
 from contracts.rules.case import EVENT_TAMPER, Case, Notes
-from contracts.rules.clocks import check_clock
+from contracts.rules.clocks import ClockWatch
 from contracts.rules.excursions import Watch
 from contracts.rules.ids import Rule
 from contracts.rules.marks import Marks
@@ -98,6 +98,8 @@ class _End:
 
     __slots__ = (
         "_chain",
+        "_checks_first",
+        "_clock",
         "_count",
         "_notes",
         "_until_ms",
@@ -111,6 +113,8 @@ class _End:
     def __init__(self, chain: Chain, trip: Trip, notes: Notes) -> None:
         self._chain = chain
         self._notes = notes
+        self._clock = ClockWatch(chain, notes)
+        self._checks_first = bool(notes.case.version)
         self._count = chain.count
         self._until_ms = 0 if chain.calibration_expired else chain.calibrated_until_ms
         self.joined: Placed | None = None
@@ -125,25 +129,24 @@ class _End:
 
     def check(self, reading: Placed) -> None:
         """Add a finding for each irregularity of the place and time of the next reading."""
-        if reading.sequence > self.next_sequence:
-            self._notes.add(
-                Rule.SEQUENCE_GAP, f"{self.next_sequence} was expected next", reading.sequence
-            )
+        sequence = reading.sequence
+        if sequence > self.next_sequence:
+            self._notes.add(Rule.SEQUENCE_GAP, f"{self.next_sequence} was expected next", sequence)
         elif reading.previous_sha256 != self.head_sha256:
             self._notes.add(
                 Rule.CHAIN_BROKEN,
                 f"names {reading.previous_sha256.hex()[:16]} before it, "
                 f"the chain ends in {self.head_sha256.hex()[:16]}",
-                reading.sequence,
+                sequence,
             )
         if not self._count:
             self._begin()
-        if self.last is not None and (self._count or self._notes.case.version):
-            check_clock(self.last, reading, self._chain, self._notes, reading.sequence)
+        if self.last is not None and (self._count or self._checks_first):
+            self._clock.follow(self.last, reading, sequence)
         until_ms = self._until_ms
         if until_ms and reading.utc_ms > until_ms:
             self._notes.add(
-                Rule.OUT_OF_CALIBRATION, f"calibrated until {until_ms} ms UTC", reading.sequence
+                Rule.OUT_OF_CALIBRATION, f"calibrated until {until_ms} ms UTC", sequence
             )
             self._chain.calibration_expired = True
             self._until_ms = 0  # found once, at the first such reading
@@ -168,6 +171,7 @@ class _End:
         chain.last_utc_ms = last.utc_ms
         chain.last_boot_id = last.boot_id
         chain.last_monotonic_ms = last.monotonic_ms
+        self._clock.keep()
 
     def _begin(self) -> None:
         """Take the device's calibration, with which the whole chain is compared."""

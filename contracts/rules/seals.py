@@ -5,7 +5,7 @@ from contracts.proto.payload_pb2 import RecordVideo, SealTrip
 from contracts.proto.state_pb2 import Chain, Trip
 from contracts.rules.attention import Attention
 from contracts.rules.case import Case, Notes, invalid
-from contracts.rules.clocks import check_clock
+from contracts.rules.clocks import ClockWatch
 from contracts.rules.excursions import Watch
 from contracts.rules.ids import Rule
 from contracts.rules.marks import Marks
@@ -44,7 +44,9 @@ def seal_trip(action: SealTrip, case: Case) -> None:
             _check_arrival(trip, chain, notes)
             last = last_moment(chain, trip)
             if last is not None:
-                check_clock(last, action.clock, chain, notes, chain.next_sequence)
+                clock = ClockWatch(chain, notes)
+                clock.follow(last, action.clock, chain.next_sequence)
+                clock.keep()
         marks = Marks(trip, chain, notes, revoked=key.revoked)
         watched = Watched.of(trip)
         Watch(watched.bounds, chain, notes, marks).close()

@@ -6,7 +6,8 @@ trip's end (contracts/rules/tripend.py).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from contracts.proto.payload_pb2 import Limit
 from contracts.proto.state_pb2 import Chain, Silence, Trip
@@ -39,7 +40,8 @@ def silences_allowed(trip: Trip) -> dict[Limit.Quantity, dict[str, int]]:
     return allowed
 
 
-class Listened(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Listened:
     """One limited quantity of a trip, as plain values.
 
     Attributes:
@@ -72,12 +74,12 @@ class _Listening:
         "field",
         "held",
         "kept",
-        "last_ms",
-        "last_sequence",
+        "last",
         "listened",
         "longest_ms",
         "measured",
         "silent_ms",
+        "usual_ms",
     )
 
     def __init__(self, listened: Listened, kept: Silence | None) -> None:
@@ -91,8 +93,9 @@ class _Listening:
         self.measured = entry.measured
         self.silent_ms = entry.silent_ms
         self.longest_ms = entry.longest_ms
-        self.last_ms = entry.last_ms
-        self.last_sequence = entry.last_sequence
+        self.last: Placed | None = None
+        # A silence up to this long changes nothing but the last measurement.
+        self.usual_ms = min(self.longest_ms, self.allowed_ms) if self.measured else -1
 
 
 class Listener:
@@ -119,22 +122,15 @@ class Listener:
 
     def follow(self, reading: Placed, passed_ms: int) -> None:
         """Take the next reading of the chain, `passed_ms` after the moment before it."""
-        record = reading.record
+        has = reading.record.HasField
         for each in self._quantities:
             silent_ms = each.silent_ms + passed_ms
-            if not record.HasField(each.field):
+            if has(each.field):
+                if silent_ms > each.usual_ms:
+                    self._end(each, silent_ms, reading)
+                each.silent_ms, each.last = 0, reading
+            else:
                 each.silent_ms = min(silent_ms, UTC_MS_MAX) if each.held else 0
-                continue
-            if not each.held:
-                each.held, silent_ms = True, 0
-            if silent_ms > each.longest_ms:
-                each.longest_ms = min(silent_ms, UTC_MS_MAX)
-            if silent_ms > each.allowed_ms:
-                self._found(each, silent_ms, reading.sequence)
-            if not each.measured:
-                each.measured = each.entry.measured = True
-                each.entry.first_ms = reading.utc_ms
-            each.silent_ms, each.last_ms, each.last_sequence = 0, reading.utc_ms, reading.sequence
 
     def close(self, passed_ms: int) -> None:
         """Take the seal, `passed_ms` after the last moment of the chain."""
@@ -153,15 +149,30 @@ class Listener:
                 continue
             entry = each.entry
             entry.silent_ms, entry.longest_ms = each.silent_ms, each.longest_ms
-            entry.last_ms, entry.last_sequence = each.last_ms, each.last_sequence
+            if each.last is not None:
+                entry.last_ms, entry.last_sequence = each.last.utc_ms, each.last.sequence
             if not each.kept:
                 self._chain.silences.append(entry)
+
+    def _end(self, listening: _Listening, silent_ms: int, reading: Placed) -> None:
+        """End a silence that is the first one, the longest one, or too long."""
+        if not listening.held:
+            listening.held, silent_ms = True, 0
+        if silent_ms > listening.longest_ms:
+            listening.longest_ms = min(silent_ms, UTC_MS_MAX)
+        if silent_ms > listening.allowed_ms:
+            self._found(listening, silent_ms, reading.sequence)
+        if not listening.measured:
+            listening.measured = listening.entry.measured = True
+            listening.entry.first_ms = reading.utc_ms
+        listening.usual_ms = min(listening.longest_ms, listening.allowed_ms)
 
     def _found(self, listening: _Listening, silent_ms: int, sequence: int) -> None:
         """Count a gap, tell it unless too many were told, and mark the deliveries."""
         entry = listening.entry
         name = QUANTITIES[entry.quantity].name
-        since = f"reading {listening.last_sequence}" if listening.measured else "the trip's start"
+        last = entry.last_sequence if listening.last is None else listening.last.sequence
+        since = f"reading {last}" if listening.measured else "the trip's start"
         entry.gaps += 1
         if entry.gaps <= GAPS_MAX:
             self._notes.add(

@@ -23,6 +23,8 @@ class Telling:
     def follow(self, reading: Placed) -> None:
         """Take the next reading of the chain."""
         self._readings += 1
+        if not reading.tells:
+            return
         record, notes = reading.record, self._notes
         for remark in record.remarks:
             self._chain.remarks += 1

@@ -10,7 +10,16 @@ from contracts.proto.payload_pb2 import RecordRun, RegisterDevice, RunReading
 from contracts.proto.sawtooth_pb2 import Event, Transaction
 from contracts.proto.state_pb2 import Chain, Delivery
 from contracts.records.placed import placed
-from contracts.records.reading import RUN_READINGS_MAX, Position, Tamper, digest, run_of
+from contracts.records.reading import (
+    RUN_READINGS_MAX,
+    ChainLink,
+    DeviceChain,
+    Position,
+    Tamper,
+    digest,
+    record_of,
+    run_of,
+)
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
 from support.ledgers.hosts import Host, apply_all, breaches, findings, refused, rules_found, tampers
@@ -48,6 +57,16 @@ def test_a_run_hashes_to_what_its_readings_hash_to_alone() -> None:
             (record.sequence, record.previous_sha256, digest(record))
             for record in trip.records[first:]
         ]
+
+
+@pytest.mark.parametrize("first", [0, 126, 16_382, (1 << 21) - 2, (1 << 63) - 5])
+def test_it_does_wherever_the_run_begins(first: int) -> None:
+    link = ChainLink(DeviceChain(Trip().trip_id, "truck-1"), first, b"h" * 32 if first else b"")
+    records = []
+    for value in VALUES[:4]:
+        records.append(record_of(value, link))
+        link = link.after(records[-1])
+    assert [each.sha256 for each in placed(run_of(records))] == [digest(each) for each in records]
 
 
 def test_runs_and_single_readings_make_one_chain(host: Host) -> None:

@@ -18,8 +18,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.commits import varint
-from contracts.encoding import parse
+from contracts.encoding import parse, varint
 from contracts.errors import RejectedError, WaysealError
 from contracts.proto.abci_pb2 import Request, Response
 
