@@ -206,6 +206,21 @@ def test_one_head_that_names_a_far_time_hides_no_day_after_it(gateway: Gateway) 
     assert found.notes[1].startswith(f"the head of access 2 by key {GATEWAY.public_key} says 20")
 
 
+def test_no_head_is_called_ahead_on_a_network_that_has_nothing_else_to_do(
+    gateway: Gateway,
+) -> None:
+    """Such a block has the time of the votes on the block before, which came with the last head."""
+    voted_ms = gateway.ms - 30 * HEAD_EVERY_MS
+    for _ in range(4):
+        gateway.ledger.host.tell_time(voted_ms // 1000)
+        gateway.take("a")
+        gateway.step()
+        voted_ms = gateway.ms
+        assert looked(gateway).notes == ()
+        gateway.a_day_later()
+        assert looked(gateway).notes == ()
+
+
 def test_a_far_time_on_a_chain_without_times_hides_no_day_either(gateway: Gateway) -> None:
     begun = gateway.ms
     gateway.take("a")
