@@ -106,13 +106,13 @@ class Taken(NamedTuple):
     """One transaction of family `wayseal` or `block_info` whose signatures hold.
 
     Attributes:
-        missing: Id of a dependency that did not come before it, or "".
+        missing: Id of a dependency that did not come before it, if any.
         place: The number of its block, and its batch's place in it.
     """
 
     header: TransactionHeader
     transaction: Transaction
-    missing: str
+    missing: str | None
     place: tuple[int, int]
 
 
@@ -149,7 +149,7 @@ class Batches:
             self._check(transaction.header_signature, header)
             # One is enough, and a header of 16 MiB may name millions.
             absent = (each for each in header.dependencies if each not in self._seen)
-            missing = next(absent, "")
+            missing = next(absent, None)
             self._seen.add(transaction.header_signature)
             if Family.of(header) in REPLAYED:
                 yield Taken(header, transaction, missing, place)

@@ -38,7 +38,7 @@ from contracts.proto.state_pb2 import (
     Transformation,
     Trip,
 )
-from contracts.rules.case import EVENT_TRANSFORMATION
+from contracts.rules.case import EVENT_TRANSFORMATION, invalid
 from contracts.rules.excursions import bounds_of
 from contracts.rules.ids import Rule
 from contracts.rules.trips import devices_of
@@ -56,6 +56,14 @@ INCOMPLETE: frozenset[str] = frozenset(
     }
 )
 """Findings after which readings, recordings or limits may be missing from the evidence."""
+
+
+def _decoded(payload: bytes) -> Action:
+    """Return the action of a payload; a ledger refuses another one by its rule on the form."""
+    try:
+        return decode(payload)
+    except RejectedError as error:
+        raise invalid(Rule.FORM, str(error)) from error
 
 
 class Replay:
@@ -106,8 +114,8 @@ class Replay:
                 self._times.tell(transaction.payload, block_num, self._host.state)
             return
         self._times.enter(block_num, self._host.state)
-        action = decode(transaction.payload)
-        if missing and self._is_in_a_story(action, header.signer_public_key):
+        action = _decoded(transaction.payload)
+        if missing is not None and self._is_in_a_story(action, header.signer_public_key):
             raise RejectedError(
                 f"transaction {transaction.header_signature[:16]}… depends on "
                 f"{missing[:16]}…, which is missing"

@@ -58,7 +58,7 @@ class Rehearsal:
                 header = parse_header(each)
                 if Family.of(header) in REPLAYED:
                     try:
-                        self._replay.apply(Taken(header, each, "", place))
+                        self._replay.apply(Taken(header, each, None, place))
                     except RejectedError:
                         # It read what is still missing, which the next run will have. If nothing
                         # is, the file says why it does not hold.

@@ -177,7 +177,7 @@ def proof(
                 header = parse_header(each)
                 if Family.of(header) in REPLAYED:
                     place = places.get(batch.header_signature, (0, 0))
-                    replay.apply(Taken(header, each, "", place))
+                    replay.apply(Taken(header, each, None, place))
     return _pruned(values, replay.scope().wanted(also), replay.known())[1]
 
 

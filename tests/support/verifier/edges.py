@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from contracts.actions.payload import PAYLOAD_BYTES_MAX
 from contracts.actions.table import Action
 from contracts.encoding import canonical
 from contracts.proto.block_info_pb2 import BlockInfo, BlockInfoTxn
@@ -26,11 +27,12 @@ from contracts.rules.excursions import BREACHES_MAX
 from contracts.rules.places import ACCURACY_CM_MAX
 from contracts.rules.version import RulesVersion
 from contracts.sawtooth import block_info
-from contracts.sawtooth.batches import Family, build_batch, build_transaction
+from contracts.sawtooth.batches import Family, build_batch, build_transaction, parse_header
 from support.evidence.chain import Evidence, evidence_of
 from support.network.goods import newcomers
 from support.network.world import (
     GTIN,
+    KEYS,
     START_MS,
     TERMS,
     Trip,
@@ -55,6 +57,17 @@ def edges() -> Iterator[tuple[str, Evidence]]:
     yield "items-in-one-name", _items()
     yield "batch-in-two-blocks", _named_twice()
     yield "batch-without-transactions", _empty()
+    trip = Trip()
+    begun, *driven = trip.whole([reading(0), reading(1)], size=1)
+    payload = begun.transactions[0].payload
+    for name, odd in {
+        "payload-with-a-tail": _signed_again(begun, payload + b"\0"),
+        "payload-with-more": _signed_again(begun, payload + b"\xf8\x7f\1"),
+        "payload-of-nothing": _signed_again(begun, b""),
+        "payload-too-long": _signed_again(begun, payload + bytes(PAYLOAD_BYTES_MAX)),
+        "dependency-on-nothing": _signed_again(begun, payload, ""),
+    }.items():
+        yield name, _of(trip, [odd, *driven])
     yield "block-time-malformed", _timed(b"\xff", "1.0")
     late = BlockInfoTxn(block=BlockInfo(block_num=0, timestamp=4 * START_MS // 1000))
     yield "block-time-of-another-version", _timed(canonical(late), "2.0")
@@ -149,6 +162,23 @@ def _site(site_id: str, party_id: str) -> Batch:
 def _of(trip: Trip, batches: Sequence[Batch]) -> Evidence:
     """Return evidence of a trip under version 1.0."""
     return evidence_of([registrations(_OLD), batches], [trip.trip_id])
+
+
+def _signed_again(batch: Batch, payload: bytes, *dependencies: str) -> Batch:
+    """Return a batch of one transaction with another payload, or with dependencies."""
+    (told,) = batch.transactions
+    header = parse_header(told)
+    signer = KEYS[header.signer_public_key]
+    made = build_transaction(
+        signer,
+        Family.of(header),
+        payload,
+        batcher_public_key=signer.public_key,
+        inputs=header.inputs,
+        outputs=header.outputs,
+        dependencies=dependencies,
+    )
+    return build_batch(signer, [made])
 
 
 def _strange() -> Evidence:

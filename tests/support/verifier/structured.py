@@ -10,6 +10,7 @@ from typing import Final
 _ID: Final = "[0-9a-f]"
 _CHECKS: Final[tuple[tuple[int, str], ...]] = (
     (1, r"file was altered"),
+    (6, r"^(?P<rule>form): "),
     (16, r"^sealed header|has no sealed header"),
     (12, r"the trust file names one signer"),
     (0, r"file ends early|bytes follow|^a \w+ frame|^a frame|header frame|the header must name"),
@@ -28,7 +29,7 @@ _CHECKS: Final[tuple[tuple[int, str], ...]] = (
     (14, r"another entry than the batches|nodes that prove its entry are missing"),
     (15, r"to which no batch in the file leads|so a batch is missing"),
     (17, r"was asked for"),
-    (6, r"^(?P<rule>[a-z]+(-[a-z]+)+|form): "),
+    (6, r"^(?P<rule>[a-z]+(-[a-z]+)+): "),
     (8, r"signed different sizes or trees"),
     (10, r", blob \d+: no leaf hashes"),
     (9, r"leaf hashes|no committed digest"),
