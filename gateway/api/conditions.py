@@ -15,7 +15,7 @@ _TAG: Final = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 
 
 class Conditions(BaseModel):
-    """What a client asks of content, in headers."""
+    """The conditions of a client on content, in headers."""
 
     range: str | None = Field(None, description="one range of bytes")
     if_none_match: str | None = Field(None, description="ETags that the client has: 304 for these")

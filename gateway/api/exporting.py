@@ -25,12 +25,12 @@ class Export:
     """A file in the form of others.
 
     Attributes:
-        kind: What a job that makes it is called.
-        subject: What it is about, for the record of accesses.
+        kind: Of the job that makes it.
+        subject: Its subject on the record of accesses, such as a trip.
         media_type: Of the file.
         file_name: For the reader's disk.
-        make: Returns all of it, or what yields it piece by piece. It tells the watch how far it
-            is. Errors of the question were found before.
+        make: Returns the whole file, or yields it piece by piece, and tells the watch how far it
+            is. The question was checked before.
         headers: More of the answer's own.
     """
 

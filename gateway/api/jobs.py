@@ -91,7 +91,7 @@ TAKEN: Final[Mapping[JobKind, Taken]] = {
     JobKind.TRIP_CERTIFICATE: Taken.CERTIFICATE,
     JobKind.LOT_CERTIFICATE: Taken.CERTIFICATE,
 }
-"""What the record of accesses says of who fetches a job's result."""
+"""The word on the record of accesses for a job's result, by the kind of job."""
 STARTED: Final[Answers] = {
     202: {
         "model": Job,
@@ -185,7 +185,7 @@ BackgroundPart = Annotated[Background, Depends()]
 def job_result(
     taking: TakingPart, jobs: JobsPart, job_id: str, asked: Annotated[Conditions, Header()]
 ) -> Response:
-    """Return what came of a job that is done: a verdict as JSON, an evidence file, or an export.
+    """Return the result of a job that is done: a verdict as JSON, an evidence file, or an export.
 
     The ETag of a file is its SHA-256. One that broke off is fetched on with a range. An export has
     the media type of its own route.

@@ -162,7 +162,7 @@ def moved_rows(
 
     Args:
         cold: The files.
-        head: What the file must say of itself.
+        head: The first row that the file must have.
         place: The trip.
         upto: The last position; None: to the end.
 

@@ -59,7 +59,7 @@ class ColdTrip(NamedTuple):
 
 
 class ColdHead(NamedTuple):
-    """What a cold file says of itself: the version, and whose file it is."""
+    """The first row of a cold file: its version, and the index that owns it."""
 
     version: int
     generation: str
@@ -100,7 +100,7 @@ def write_file(part: Path, head: ColdHead, fill: Callable[[Connection], None]) -
 
     Args:
         part: Its path, until it is whole.
-        head: What it says of itself.
+        head: Its first row: version and owner.
         fill: Adds trips and their readings.
 
     Raises:
@@ -148,7 +148,7 @@ def opened(path: Path, head: ColdHead) -> Iterator[Connection]:
 
     Args:
         path: The file.
-        head: What it must say of itself.
+        head: The first row that it must have.
 
     Raises:
         ColdError: It is missing, damaged, or another file.

@@ -1,4 +1,4 @@
-"""What a job does, and how far it is while the gateway runs."""
+"""The work of a job, and its state while the gateway runs."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,11 +11,11 @@ from gateway.records.watch import Watch
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a job does.
+    """The work of a job.
 
     Attributes:
-        kind: In one word.
-        subjects: What it is about.
+        kind: Of the job.
+        subjects: Its trips, recordings or lots; see `KeptJob`.
         run: Yields its result, piece by piece; told to stop, it raises StoppedError.
         media_type: Of the result.
         file_name: Of the result, for the reader's disk.

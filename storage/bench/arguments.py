@@ -29,7 +29,7 @@ def named(value: str) -> Callable[[str], tuple[str, str]]:
     """Return a reader of a name and its value, as in `NAME=FILE`.
 
     Args:
-        value: What an error calls the value.
+        value: The value's name in an error.
     """
 
     def read(text: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 from contracts.errors import UnavailableError
 from gateway.access import Caller, Role
 from gateway.api.conditions import Conditions
-from gateway.api.jobs import job_result
+from gateway.api.jobs import TAKEN, job_result
 from gateway.api.problems import NotFoundError
 from gateway.jobs.job import JobKind
 from gateway.jobs.jobs import Jobs
@@ -91,3 +91,7 @@ def test_a_stranger_s_fetch_is_no_access(fetch: Fetch) -> None:
     with pytest.raises(NotFoundError):
         fetch(reader)
     assert reader.noted == []
+
+
+def test_each_kind_of_job_has_a_word_on_record() -> None:
+    assert set(TAKEN) == set(JobKind)

@@ -74,8 +74,8 @@ class Half:
     Attributes:
         flat: As fast as the ledger takes it.
         paced: In open loop.
-        wrong: What casts doubt on all figures.
-        late: What casts doubt on those of open loop.
+        wrong: Flags of all figures.
+        late: Further flags of the figures in open loop.
         read_bytes: Fetched from the disk by the node, flat out.
         own_bytes: The most memory that the node had besides pages of files.
     """

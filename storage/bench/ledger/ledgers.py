@@ -167,7 +167,7 @@ class NodeOnVolume:
 
         Args:
             directory: Of the chain.
-            load: What it shall take.
+            load: Its transactions.
             options: Further options of the node.
             interval_s: Between blocks, at least.
             group: Of the control group that the node joins, and its processor does not.

@@ -1,4 +1,4 @@
-"""What a process used so far: CPU, memory, bytes read and written."""
+"""CPU and memory of a process, and the bytes that it has read and written."""
 
 from pathlib import Path
 from typing import Final

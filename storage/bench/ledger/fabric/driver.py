@@ -59,7 +59,7 @@ class FabricDriver:
 
     @classmethod
     def opener(cls) -> Callable[[str], Awaitable[Driver]]:
-        """Return what connects the drivers of one load; a URL is the path of a settings file."""
+        """Return a function that connects the drivers of a load by the path of a settings file."""
         sent = Submitted()
         places: dict[str, FabricPlace] = {}
 
