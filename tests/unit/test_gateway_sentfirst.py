@@ -1,13 +1,16 @@
 """Which offered recordings a site wants first: film of an excursion, and of a legal hold."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contracts.records.reading import Tamper
+from gateway.index.rebuilding import Rebuild
 from gateway.intake.admission import admit_offer
 from gateway.records.records import Records
+from gateway.records.trips import Trips
 from gateway.retention.sentfirst import sent_first
 from support.evidence.chain import digest_of
 from support.gateways.autoholds import FAR_S, desk_of_the_trip
@@ -55,6 +58,32 @@ def test_all_film_of_a_trip_under_legal_hold_is_wanted_first(desk: Desk) -> None
 def test_what_a_truck_knows_by_itself_it_need_not_hear(desk: Desk) -> None:
     desk.block(readings(ON.trip_id, signs(Tamper.DOOR_OPEN, Tamper.NONE)))
     assert wanted(desk) == []
+
+
+def test_an_index_that_does_not_answer_orders_no_film_and_stops_no_offload(desk: Desk) -> None:
+    desk.block(excursion(ON.trip_id, FAR_S, FAR_S + 10))
+    desk.hold(ON.trip_id)
+    desk.index.rebuild = Rebuild("a test asked for it", START_MS)
+    assert wanted(desk) == []
+    desk.index.rebuild = None
+    assert wanted(desk) == [APART, DURING]
+
+
+def test_a_trip_with_many_films_is_asked_for_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.block(excursion(ON.trip_id, FAR_S, FAR_S + 10))
+    asked: list[str] = []
+    for name in ("excursions", "holds_in_force"):
+        ask = getattr(Trips, name)
+
+        def counted(trips: Trips, trip_id: str, ask: Callable[..., list[Any]] = ask) -> list[Any]:
+            asked.append(trip_id)
+            return ask(trips, trip_id)
+
+        monkeypatch.setattr(Trips, name, counted)
+    assert wanted(desk) == [DURING]
+    assert asked == [ON.trip_id] * 2
 
 
 def test_film_whose_digest_nobody_can_read_may_show_any_excursion(desk: Desk) -> None:
