@@ -1,4 +1,4 @@
-"""Recordings that a truck should send first: film of excursions and of trips under a legal hold."""
+"""Recordings that a truck should send first: film of excursions and of trips under a legal hold.
 
 A truck marks film of its own signs and remarks. The limits of deliveries and legal holds are on the
 ledger alone.
