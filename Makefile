@@ -57,7 +57,7 @@ test: ## all checks and all tests
 	@$(BIN)/pytest -q -rs -n 4 --dist loadfile --no-loadscope-reorder $(LONG_FIRST)
 
 programs: # of the system; they come while Python's libraries are installed
-	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly python3-gi nvme-cli smartmontools $(BENCH_TOOLS) chromium-headless-shell prometheus prometheus-alertmanager
+	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd gpsd-clients gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly python3-gi nvme-cli smartmontools $(BENCH_TOOLS) chromium-headless-shell prometheus prometheus-alertmanager
 	@$(JAVA)
 	@scripts/cometbft || echo "cometbft: tests of a network of validators will be skipped"
 	@scripts/contract anvil || echo "anvil: tests of the benchmark with an EVM will be skipped"

@@ -21,7 +21,7 @@ from device.live.drivers.table import connection
 from device.live.gnss import GnssClock
 from device.settings_file import load
 from support.gateways.appliance import QuickAppliance
-from support.trucks.gps import LATITUDE_E7, LONGITUDE_E7, gpsd
+from support.trucks.gps import LATITUDE_E7, LONGITUDE_E7, gpsd, gpsfake
 from support.trucks.pins import mock_pins
 from support.trucks.roaming import PIN, READINGS, RoamingTruck
 from support.trucks.rogue import Site, running_site, until
@@ -45,8 +45,10 @@ def accuracy_cm(sensor: GpsSensor) -> int:
     return position.accuracy_cm if position else 0
 
 
-def test_gpsd_gives_the_newest_position() -> None:
-    with gpsd() as address, closing(GpsSensor(address)) as sensor:
+@pytest.mark.parametrize("fed_by", ["us", "gpsfake"])
+def test_gpsd_gives_the_newest_position(tmp_path: Path, fed_by: str) -> None:
+    receiver = gpsfake(tmp_path) if fed_by == "gpsfake" else gpsd()
+    with receiver as address, closing(GpsSensor(address)) as sensor:
         first = sensor.measure().position
         assert first is not None
         assert abs(first.latitude_e7 - LATITUDE_E7) < NEAR_E7

@@ -8,7 +8,7 @@ import pytest
 from device.camera.simulated import SimulatedCamera
 from gateway.api.paging import PAGE_MAX
 from support.gateways.appliance import QuickAppliance
-from support.trucks.gps import gpsd
+from support.trucks.gps import gpsfake
 from support.trucks.roaming import RoamingTruck
 from support.trucks.rogue import running_site, until
 
@@ -32,7 +32,7 @@ def test_two_trips_of_ten_minutes_with_receiver_pins_and_cameras(tmp_path: Path)
     )
     with (
         running_site(tmp_path / "site", QuickAppliance(tmp_path / "site-b")) as site,
-        gpsd() as gps,
+        gpsfake(tmp_path) as gps,
     ):
         roaming = RoamingTruck(tmp_path / "card", gps, site, cameras)
         with roaming.running() as said:

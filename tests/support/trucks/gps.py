@@ -1,7 +1,8 @@
-"""A GPS receiver that drives: the real gpsd, fed with NMEA sentences on a serial line."""
+"""A GPS receiver that drives: the real gpsd, fed with NMEA sentences by us, or by gpsfake."""
 
 import os
 import pty
+import signal
 import socket
 import subprocess
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import reduce
 from itertools import count
+from pathlib import Path
 from typing import Final
 
 from contracts.runtime.ports import free_port
@@ -47,6 +49,26 @@ def gpsd(*, has_fix: bool = True) -> Iterator[str]:
             driver.join()
             os.close(line)
             os.close(receiver)
+
+
+@contextmanager
+def gpsfake(folder: Path) -> Iterator[str]:
+    """Yield HOST:PORT of a gpsd that gpsfake feeds with the same drive, from a log in `folder`."""
+    port, log = free_port(), folder / "drive.nmea"
+    sentences = (each for number in range(_FIXES) for each in _sentences(number, has_fix=True))
+    log.write_text("".join(sentences), "ascii", newline="")
+    with subprocess.Popen(  # noqa: S603 - a peer of the test
+        tied(["gpsfake", "-q", "-n", "-P", str(port), "-c", str(_EVERY_S / 2), log]),  # two a fix
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        try:
+            until("gpsd listens", lambda: _listens(port))
+            yield f"127.0.0.1:{port}"
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)  # its gpsd too
 
 
 def _drive(receiver: int, over: threading.Event, has_fix: bool) -> None:  # noqa: FBT001 - a thread's argument
