@@ -20,7 +20,7 @@ Words = dict[str, object]
 
 def signs(flags: int) -> list[str]:
     """Return tamper flags by name."""
-    return [flag.name.lower().replace("_", "-") for flag in Tamper(flags) if flag.name]
+    return Tamper(flags).names_for_people
 
 
 def party(entry: state_pb2.Party) -> Words:

@@ -123,6 +123,11 @@ class Tamper(IntFlag):
     CLOCK_SET_BACK = 128
     REBOOTED = 256
 
+    @property
+    def names_for_people(self) -> list[str]:
+        """The names of the signs in documents, such as `door-open`."""
+        return [sign.name.lower().replace("_", "-") for sign in self if sign.name]
+
 
 TAMPER_ALL: Final = sum(Tamper)
 TAMPER_ALL_1_1: Final = 63

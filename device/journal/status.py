@@ -6,8 +6,10 @@ from dataclasses import asdict, dataclass, field
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.wire_pb2 import Receipt
 from contracts.receipt import body_of
+from contracts.records.reading import Tamper
 from contracts.text import counted
 from device.journal.database import Database, lacking_of, recordings_of
+from device.journal.latest import signs_now
 from device.journal.logbook import journal_bytes, video_bytes
 from device.journal.offloading import Offloading
 from device.journal.trip import Recording, TripState
@@ -69,7 +71,7 @@ class Status:
     `sensors` what the latest run found of each live sensor. `offloading` is how far the offload is
     that runs now, if one does. `is_away` says that the truck is at no site.
     `displays` is what the agent found of each of its displays. `besides` is one more reason to
-    stay.
+    stay. `tamper_flags` are the signs in the latest reading of the trip that is recorded.
     """
 
     device_id: str
@@ -85,6 +87,7 @@ class Status:
     is_away: bool = False
     displays: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     besides: str = ""
+    tamper_flags: int = 0
 
     @property
     def must_stay(self) -> str:
@@ -98,7 +101,8 @@ class Status:
     def document(self) -> dict[str, object]:
         """Return plain values for JSON."""
         because = self.must_stay
-        return asdict(self) | {"may_leave": not because, "because": because}
+        named = {"signs": Tamper(self.tamper_flags).names_for_people}
+        return asdict(self) | named | {"may_leave": not because, "because": because}
 
     def text(self) -> str:
         """Return lines of text for people."""
@@ -110,6 +114,9 @@ class Status:
         for name, sensor in self.sensors.items():
             why = f": {sensor['detail']}" if sensor["detail"] else ""
             lines.append(f"  {name} {sensor['health']} since {sensor['since']}{why}")
+        if self.tamper_flags:
+            signs = ", ".join(Tamper(self.tamper_flags).names_for_people)
+            lines.append(f"signs in the latest reading: {signs}")
         for name, display in self.displays.items():
             why = f": {display['detail']}" if display["detail"] else ""
             lines.append(f"display {name} {display['health']} since {display['since']}{why}")
@@ -121,7 +128,9 @@ class Status:
                 f"{counts.held} held, {counts.refused} refused; {counts.unbatched} unbatched"
             )
             lines += [
-                f"  recording {item['sha256']}: {item['bytes']} bytes" for item in trip.recordings
+                f"  recording {item['sha256']}: {item['bytes']} bytes"
+                f"{', marked' if item['marked'] else ''}"
+                for item in trip.recordings
             ]
             lines += [f"  refused {key[:16]}…: {why}" for key, why in trip.refusals.items()]
             lines += _receipt_lines(trip)
@@ -206,6 +215,7 @@ def status_of(
         tuple(_trip(database, *row) for row in rows),
         Use(journal_bytes(database), buffer.journal_bytes_max),
         Use(video_bytes(database), buffer.video_bytes_max),
+        tamper_flags=signs_now(database),
     )
 
 
@@ -243,6 +253,7 @@ def _recording(recording: Recording) -> dict[str, object]:
         "bytes": recording.digest.size,
         "file": f"{recording.trip_id}/{recording.name}",
         "media_type": recording.media_type,
+        "marked": recording.marked,
     }
 
 

@@ -22,6 +22,7 @@ from device.camera.filming.pyav import OpenSegment
 from device.camera.filming.reel import Reel
 from device.camera.filming.segments import part_of, place_of
 from device.journal.logbook import Logbook
+from device.journal.status import Status, status_of
 from device.journal.trip import Recording, Trip
 from device.live.health import Finding, Health
 from device.live.remarks import PER_READING, Remarks
@@ -29,7 +30,7 @@ from device.live.source import LiveCamera, LiveSource
 from device.live.telling import file_id
 from device.settings import BatchSettings, BufferSettings
 from device.settings_file import load
-from device.station import make, recording, videos_of
+from device.station import make, open_journal, recording, videos_of
 from device.stop import Stop
 from device.tripsource import measured_trip
 from support.trucks.rogue import until
@@ -385,6 +386,42 @@ def test_each_event_names_a_moment_that_is_in_the_film(tmp_path: Path) -> None:
     moments = [moment for reading in road.readings() for moment in reading.told.film]
     assert len(moments) > 9
     assert all(offset_ms <= films[name] for name, offset_ms in moments), (films, moments)
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        BatchSettings(),
+        BatchSettings(max_readings=1),
+        BatchSettings(readings_per_transaction=50),
+        BatchSettings(max_readings=2, readings_per_transaction=2),
+    ],
+)
+def test_status_names_the_signs_of_the_latest_reading_and_the_film_that_is_marked(
+    tmp_path: Path, batch: BatchSettings
+) -> None:
+    road, taken = Road(tmp_path / "truck"), list[int]()
+    road.settings = replace(road.settings, batch=batch)
+
+    def says(readings: int) -> None:
+        if readings == 2:
+            until("pictures are taken", lambda: len(taken) > PICTURES)
+            road.remarks.hear(Finding("cargo", Health.LOST, "why"))
+
+    def status() -> Status:
+        settings = road.settings
+        with open_journal(settings, road.signer) as database:
+            return status_of(database, "truck-1", road.signer.public_key, settings.buffer)
+
+    road.drives(6, says, [LiveCamera(STILL, partial(Hold, taken))])
+    assert status().document()["signs"] == ["sensor-unplugged"]
+    assert status().document()["tamper_flags"] == Tamper.SENSOR_UNPLUGGED
+    assert "signs in the latest reading: sensor-unplugged" in status().text()
+    (trip,) = status().trips
+    assert [each["marked"] for each in trip.recordings] == [True]
+    assert "bytes, marked" in status().text()
+    road.arrives()
+    assert status().document()["signs"] == []
 
 
 def test_film_of_a_trip_that_the_journal_does_not_know_is_never_removed(
