@@ -45,9 +45,9 @@ SUBMIT_BYTES: Final = 1 << 20
 that a block's own cost does not count, and little enough for memory."""
 SUBMITTED_MAX: Final = 500
 """Batches at the ledger whose status is asked for in one request."""
-AHEAD_BYTES_MAX: Final = 2 * SUBMIT_BYTES
+AHEAD_BYTES_MAX: Final = 4 * SUBMIT_BYTES
 """With fewer bytes than this at the ledger, the next batches follow without a wait: while the
-ledger makes a block of one list, it checks the next. With so many of one chain, its next batches
+ledger makes a block of some lists, it checks the next. With so many of one chain, its next batches
 wait: others have their turn."""
 AHEAD_MAX: Final = 2 * SUBMIT_BATCHES_MAX
 """With so many batches of one chain at the ledger, its next ones wait too."""
