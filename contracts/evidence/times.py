@@ -30,9 +30,11 @@ class BlockTimesTold:
             RejectedError: This is no payload of family block_info.
         """
         self._forget(state)
-        self._now = entries_of(parse(BlockInfoTxn, payload).block)
-        state.update(self._now)
-        self.timed.add(block_num)
+        told = parse(BlockInfoTxn, payload)
+        if told.HasField("block"):
+            self._now = entries_of(told.block)
+            state.update(self._now)
+            self.timed.add(block_num)
 
     def enter(self, block_num: int, state: dict[str, bytes]) -> None:
         """Take a transaction of a block: the time of another block no longer counts."""

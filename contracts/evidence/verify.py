@@ -16,6 +16,7 @@ from contracts.evidence.statenodes import ProvenState
 from contracts.evidence.story import TripStory
 from contracts.evidence.times import BlockTimesTold
 from contracts.evidence.trust import Trust
+from contracts.ids import TRIP_ID
 from contracts.proto.evidence_pb2 import Header
 from contracts.proto.state_pb2 import Transformation
 from contracts.records.clock import UTC_MS_MAX
@@ -290,7 +291,11 @@ class _Check:
             )
         self._check_ledger(header.genesis_id)
         named = set(header.trip_ids)
-        if not named or len(named) != len(header.trip_ids):
-            raise RejectedError("the header must name at least one trip, each once")
+        is_each_once = len(named) == len(header.trip_ids)
+        if not named or not is_each_once or not all(map(TRIP_ID.fullmatch, named)):
+            raise RejectedError(
+                "the header must name at least one trip, each once, by 32 lower-case hexadecimal "
+                "digits"
+            )
         self._header = header
         self._replay.begin(header)

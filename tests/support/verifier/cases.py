@@ -119,6 +119,8 @@ def cases() -> Iterator[Case]:
     yield Case("times-proved", proved.wire(), trust_in(proved.heads))
     for name, evidence in _late_trips():
         yield Case(f"times-{name}", evidence.wire(), trust_in(evidence.heads))
+    longer = small().wire()[:-1] + b"\0\0"
+    yield Case("altered-and-longer", longer, trust_in(small().heads))
     yield from _successors(clip)
     yield from _old()
     yield from _world()

@@ -60,20 +60,24 @@ def edges() -> Iterator[tuple[str, Evidence]]:
     trip = Trip()
     begun, *driven = trip.whole([reading(0), reading(1)], size=1)
     payload = begun.transactions[0].payload
-    for name, odd in {
+    for name, said in {
         "payload-with-a-tail": _signed_again(begun, payload + b"\0"),
         "payload-with-more": _signed_again(begun, payload + b"\xf8\x7f\1"),
         "payload-of-nothing": _signed_again(begun, b""),
         "payload-too-long": _signed_again(begun, payload + bytes(PAYLOAD_BYTES_MAX)),
         "dependency-on-nothing": _signed_again(begun, payload, ""),
     }.items():
-        yield name, _of(trip, [odd, *driven])
+        yield name, _of(trip, [said, *driven])
     yield "block-time-malformed", _timed(b"\xff", "1.0")
     late = BlockInfoTxn(block=BlockInfo(block_num=0, timestamp=4 * START_MS // 1000))
     yield "block-time-of-another-version", _timed(canonical(late), "2.0")
     told = BlockInfoTxn(block=BlockInfo(block_num=0, timestamp=START_MS // 1000 + 60))
     yield "block-time-first", _timed(canonical(told), "1.0")
     yield "block-time-not-first", _timed(canonical(told), "1.0", at=1)
+    yield "block-time-of-no-block", _timed(canonical(BlockInfoTxn(target_count=3)), "1.0")
+    odd = _of(trip, [begun, *driven])
+    odd.header.trip_ids.append(trip.trip_id.upper())
+    yield "trip-id-in-capitals", odd
 
 
 def _breached() -> Evidence:

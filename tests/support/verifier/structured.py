@@ -35,7 +35,7 @@ _CHECKS: Final[tuple[tuple[int, str], ...]] = (
     (9, r"leaf hashes|no committed digest"),
     (10, r"blob|not the video|whole file hashes"),
     (11, r"^video .* is no recording"),
-    (13, r"state node"),
+    (13, r"state node|^a node at"),
 )
 
 

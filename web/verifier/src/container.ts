@@ -94,7 +94,7 @@ export class Container {
       last = kind;
       if (digest) {
         this.digestHolds = same(digest, payload);
-        if (this.#window.at !== this.size) throw new Failure(0, "bytes follow the last frame");
+        if (this.digestHolds && this.#window.at !== this.size) throw new Failure(0, "bytes follow the last frame");
         return;
       }
       this.#hash.update(payload);

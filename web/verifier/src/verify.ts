@@ -11,6 +11,7 @@ import { Failure, NoEvidence, NotChecked, type Problem, short } from "./problem.
 import { Videos } from "./recordings.ts";
 import { Replay } from "./replay.ts";
 import * as at from "./rules/address.ts";
+import { isTripId } from "./rules/text.ts";
 import { Seals, type Sealed } from "./seals.ts";
 import { type Asked, asked } from "./asked.ts";
 import { type Story, tell } from "./story.ts";
@@ -38,7 +39,6 @@ export interface Question extends Asked {
 
 /** Findings with which a trip's evidence is not complete (check 7). */
 const INCOMPLETE = ["chain-broken", "sequence-gap", "seal-mismatch", "recording-not-sealed", "recording-left-out", "delivery-unknown"];
-const TRIP_ID = /^[0-9a-f]{32}$/;
 
 export async function verify(question: Question): Promise<Verdict> {
   try {
@@ -161,12 +161,12 @@ class Run {
 
   #begin(header: evidence.Header): void {
     if (header.version !== this.#container.format) throw new Failure(0, `the header has version ${header.version}, the file is of format ${this.#container.format}`);
+    this.#choose(header.genesis_id);
     const ids = header.trip_ids;
-    if (!ids.length || new Set(ids).size !== ids.length || !ids.every((each) => TRIP_ID.test(each))) {
-      throw new Failure(0, "the header must name at least one trip, and each once");
+    if (!ids.length || new Set(ids).size !== ids.length || !ids.every(isTripId)) {
+      throw new Failure(0, "the header must name at least one trip, each once, by 32 lower-case hexadecimal digits");
     }
     this.#header = header;
-    this.#choose(header.genesis_id);
     const admins = this.#question.trust && new Set(this.#question.trust.admin_keys);
     this.#replay = new Replay(new Set(ids), admins);
     this.#videos = new Videos(this.#replay.recordings);
