@@ -102,6 +102,7 @@ class Tokens:
         self._stamp: tuple[int, ...] | None = None
         self._now = now
         self._by_hash: dict[str, TokenEntry] = {}
+        self._by_name: dict[str, TokenEntry] = {}
         self._refresh()
 
     def caller(self, token: str) -> Caller | None:
@@ -237,10 +238,8 @@ class Tokens:
     def role_of(self, name: str) -> Role | None:
         """Return the role of the token of that name; None without one, or if it has expired."""
         self._refresh()
-        for entry in self._by_hash.values():
-            if entry.name == name and not entry.has_expired(self._now()):
-                return entry.role
-        return None
+        found = self._by_name.get(name)
+        return None if found is None or found.has_expired(self._now()) else found.role
 
     def _passwords(self, role: Role) -> dict[str, str | None]:
         entries = self._file.read().items()
@@ -253,10 +252,11 @@ class Tokens:
     def _refresh(self) -> None:
         stamp = self._file.stamp()
         if stamp is None:
-            self._by_hash, self._stamp = {}, None
+            self._by_hash, self._by_name, self._stamp = {}, {}, None
         elif stamp != self._stamp:
             entries = [_entry(*each) for each in self._file.read().items()]
             self._by_hash = {each.sha256: each for each in entries}
+            self._by_name = {each.name: each for each in entries}
             self._stamp = stamp
 
 

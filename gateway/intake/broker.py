@@ -57,13 +57,15 @@ _ALL_STATUS: Final = (topic("+", Topic.STATUS),)
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
 class BrokerAccess:
     """Decides which clients may connect: devices by their tokens, the gateway by its password."""
 
-    tokens_file: Path
-    gateway_username: str
-    gateway_password: str
+    def __init__(self, tokens_file: Path, gateway_username: str, gateway_password: str) -> None:
+        """Prepare; the file is read when the first client comes, and again when it has changed."""
+        self._tokens_file = tokens_file
+        self._gateway_username = gateway_username
+        self._gateway_password = gateway_password
+        self._read: Tokens | None = None
 
     def allows(self, username: str | None, password: str | None, client_id: str | None) -> bool:
         """Say whether a client may connect; a device may use only its own name.
@@ -71,10 +73,10 @@ class BrokerAccess:
         An operator may, to hear how trucks stand, under its own name and any client id that no
         device uses.
         """
-        if username == self.gateway_username:
-            return hmac.compare_digest((password or "").encode(), self.gateway_password.encode())
+        if username == self._gateway_username:
+            return hmac.compare_digest((password or "").encode(), self._gateway_password.encode())
         try:
-            caller = Tokens(self.tokens_file).caller(password or "")
+            caller = self._tokens().caller(password or "")
         except WaysealError as error:
             _log.error("no device can connect: %s", error)
             return False
@@ -86,7 +88,7 @@ class BrokerAccess:
 
     def allows_topic(self, username: str | None, topic: str | None, *, publish: bool) -> bool:
         """Say whether a connected client may publish on, or subscribe to, a topic."""
-        if username == self.gateway_username:
+        if username == self._gateway_username:
             return True
         if not publish and topic in _ALL_STATUS:
             return self._is_operator(username)
@@ -100,10 +102,20 @@ class BrokerAccess:
 
     def _is_operator(self, name: str | None) -> bool:
         try:
-            return Tokens(self.tokens_file).role_of(name or "") is Role.OPERATOR
+            return self._tokens().role_of(name or "") is Role.OPERATOR
         except WaysealError as error:
             _log.error("nobody hears how trucks stand: %s", error)
             return False
+
+    def _tokens(self) -> Tokens:
+        """Return the tokens.
+
+        Raises:
+            RejectedError: Their file is malformed, or others may read it.
+        """
+        if self._read is None:
+            self._read = Tokens(self._tokens_file)
+        return self._read
 
 
 @dataclass
