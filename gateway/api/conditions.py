@@ -4,7 +4,7 @@ Source: RFC 9110, 8.8.3, 13.1.2 and 13.1.5.
 """
 
 import re
-from typing import Final
+from typing import Final, Self
 
 from pydantic import BaseModel, Field
 
@@ -22,6 +22,10 @@ class Conditions(BaseModel):
     if_range: str | None = Field(
         None, description="the ETag that the range is of; with another one, all bytes are sent"
     )
+
+    def without_range(self) -> Self:
+        """Return the conditions of HEAD, which ignores ranges."""
+        return self.model_copy(update={"range": None})
 
 
 def lasting(etag: str) -> dict[str, str]:

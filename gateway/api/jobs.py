@@ -16,13 +16,13 @@ from contracts.runtime.files import disk_errors
 from contracts.text import quoted
 from gateway.access import Caller
 from gateway.api.accesses import TakingPart
-from gateway.api.conditions import KNOWN, Conditions, is_known, is_same, lasting
+from gateway.api.conditions import KNOWN, Conditions
 from gateway.api.models import Page
 from gateway.api.paging import Paging, page_of
+from gateway.api.partial import part_of
 from gateway.api.parts import JobsPart
 from gateway.api.preference import VARIES, Preferred
-from gateway.api.problems import ABSENT, BINARY, Answers, NotFoundError, errors, problem
-from gateway.api.ranges import UnsatisfiableError, parse_range
+from gateway.api.problems import ABSENT, BINARY, Answers, NotFoundError, errors
 from gateway.api.security import may_read
 from gateway.jobs.job import JobKind, JobState, KeptJob, Made
 from gateway.jobs.jobs import LASTS_MAX_S, DamagedResultError, Jobs, TooManyJobsError
@@ -198,29 +198,19 @@ def job_result(
     if made.media_type == JSON_TYPE:
         taking.note(TAKEN[found.kind], *found.subjects)
         return Response(_whole(jobs, found, made), media_type=JSON_TYPE)
-    if is_known(asked.if_none_match, etag):
-        return Response(None, HTTPStatus.NOT_MODIFIED, lasting(etag))
-    try:
-        start, stop = parse_range(asked.range if is_same(asked.if_range, etag) else None, made.size)
-    except UnsatisfiableError as error:
-        whole = {"Content-Range": f"bytes */{made.size}"}
-        return problem(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, str(error), headers=whole)
-    headers = {
-        **lasting(etag),
-        "Accept-Ranges": "bytes",
-        "Content-Disposition": f'attachment; filename="{made.file_name}"',
-        "Content-Length": str(stop - start),
-    }
-    status = HTTPStatus.OK
-    if (start, stop) != (0, made.size):
-        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{made.size}"
-        status = HTTPStatus.PARTIAL_CONTENT
+    part = part_of(asked, etag, made.size)
+    if isinstance(part, Response):
+        return part
     taking.note(TAKEN[found.kind], *found.subjects)
     path = jobs.path(job_id)
     with disk_errors("read", path):
         file = path.open("rb")
-        file.seek(start)
-    return StreamingResponse(_pieces(file, stop - start), status, headers, made.media_type)
+        file.seek(part.start)
+    headers = part.headers | {
+        "Content-Disposition": f'attachment; filename="{made.file_name}"',
+    }
+    pieces = _pieces(file, part.stop - part.start)
+    return StreamingResponse(pieces, part.status, headers, made.media_type)
 
 
 @router.get("", name="list_jobs")

@@ -18,12 +18,12 @@ from contracts.records.clock import rfc3339
 from gateway.access import Caller
 from gateway.api import models, views
 from gateway.api.accesses import note_access
-from gateway.api.conditions import KNOWN, Conditions, is_known, is_same, lasting
+from gateway.api.conditions import KNOWN, Conditions
 from gateway.api.deletions import Deletion, deletion_view
 from gateway.api.paging import Order, Ordered, Paging, page_of
+from gateway.api.partial import part_of
 from gateway.api.parts import AccessLogPart, DeletionsPart, HoldsPart, RecordsPart, StorePart
 from gateway.api.problems import ABSENT, BINARY, Answers, GoneError, NotFoundError, errors, problem
-from gateway.api.ranges import UnsatisfiableError, parse_range
 from gateway.api.security import may_read
 from gateway.people.accesslog import Taken
 from gateway.records.digests import DigestRecord
@@ -160,27 +160,20 @@ def content(
     """
     digest = digest_of_bytes(records, store, deletions, recording_id)
     etag = f'"{digest.sha256.hex()}"'
-    if is_known(asked.if_none_match, etag):
-        return Response(None, HTTPStatus.NOT_MODIFIED, lasting(etag))
-    if request.method == "HEAD":
-        return Response(None, HTTPStatus.OK, _headers(digest, 0, digest.size))
-    range_ = asked.range if is_same(asked.if_range, etag) else None
-    try:
-        start, stop = parse_range(range_, digest.size)
-    except UnsatisfiableError as error:
-        whole = {"Content-Range": f"bytes */{digest.size}"}
-        status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
-        return problem(status, str(error), headers=whole)
+    is_head = request.method == "HEAD"
+    part = part_of(asked.without_range() if is_head else asked, etag, digest.size)
+    if isinstance(part, Response):
+        return part
+    headers = part.headers | _of_video(digest)
+    if is_head:
+        return Response(None, part.status, headers)
     note_access(request, log, caller, Taken.VIDEO, recording_id)
-    pieces = store.read(digest.sha256, start, stop)
+    pieces = store.read(digest.sha256, part.start, part.stop)
     try:
         first = list(islice(pieces, 1))  # damage in the first piece still gets a problem document
     except RejectedError as error:
         return problem(HTTPStatus.INTERNAL_SERVER_ERROR, str(error), title="Recording damaged")
-    partial_content = range_ is not None and (start, stop) != (0, digest.size)
-    status = HTTPStatus.PARTIAL_CONTENT if partial_content else HTTPStatus.OK
-    headers = _headers(digest, start, stop, partial_content=partial_content)
-    return StreamingResponse(chain(first, pieces), status, headers)
+    return StreamingResponse(chain(first, pieces), part.status, headers)
 
 
 @router.get(
@@ -205,21 +198,10 @@ def leaves(
     if stored is None:
         raise absent(deletions, digest.sha256)
     hashes, etag = b"".join(stored.leaves), f'"{digest.tree_root.hex()}"'
-    if is_known(asked.if_none_match, etag):
-        return Response(None, HTTPStatus.NOT_MODIFIED, lasting(etag))
-    range_ = asked.range if is_same(asked.if_range, etag) else None
-    try:
-        start, stop = parse_range(range_, len(hashes)) if hashes else (0, 0)
-    except UnsatisfiableError as error:
-        whole = {"Content-Range": f"bytes */{len(hashes)}"}
-        status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
-        return problem(status, str(error), headers=whole)
-    headers = {"Accept-Ranges": "bytes", **lasting(etag)}
-    partial_content = (start, stop) != (0, len(hashes))
-    if partial_content:
-        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{len(hashes)}"
-    status = HTTPStatus.PARTIAL_CONTENT if partial_content else HTTPStatus.OK
-    return Response(hashes[start:stop], status, headers, _UNKNOWN_MEDIA)
+    part = part_of(asked, etag, len(hashes))
+    if isinstance(part, Response):
+        return part
+    return Response(hashes[part.start : part.stop], part.status, part.headers, _UNKNOWN_MEDIA)
 
 
 def _stored(store: RecordingStore, sha256: bytes) -> StoredRecording | None:
@@ -268,18 +250,10 @@ def absent(deletions: Deletions, sha256: bytes) -> RejectedError:
     )
 
 
-def _headers(
-    digest: RecordVideo, start: int, stop: int, *, partial_content: bool = False
-) -> dict[str, str]:
-    """Return the headers of an answer; the device's media type is used only if it is a video."""
+def _of_video(digest: RecordVideo) -> dict[str, str]:
+    """Return the headers of a video; the device's media type is used only if it is a video's."""
     media_type = digest.media_type
-    headers = {
-        "Accept-Ranges": "bytes",
-        "Content-Length": str(stop - start),
+    return {
         "Content-Type": media_type if _VIDEO.fullmatch(media_type) else _UNKNOWN_MEDIA,
         "X-Content-Type-Options": "nosniff",
-        **lasting(f'"{digest.sha256.hex()}"'),
     }
-    if partial_content:
-        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{digest.size}"
-    return headers
