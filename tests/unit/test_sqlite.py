@@ -2,6 +2,7 @@
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
@@ -155,3 +156,13 @@ def test_a_new_file_is_opened_by_several_at_once(tmp_path: Path) -> None:
         for number in range(30):
             path = tmp_path / f"{number}.db"
             assert list(pool.map(opened, [path] * OPENERS)) == [["name"]] * OPENERS
+
+
+def test_what_is_deleted_is_not_written_once_more(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    with closing(connect(path, Synchronous.FULL)) as db:
+        db.execute("CREATE TABLE batches (number INTEGER PRIMARY KEY, wire BLOB)")
+        db.execute("INSERT INTO batches VALUES (1, randomblob(1 << 20))")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        db.execute("DELETE FROM batches WHERE number = 1")
+        assert Path(f"{path}-wal").stat().st_size < 1 << 16
