@@ -117,7 +117,8 @@ def administer(made: Installed, key_file: Path, *words: str) -> None:
         f"WAYSEAL_LEDGER__TLS_CA={there.files.ca}",
         f"WAYSEAL_LEDGER__TLS_CERTIFICATE={there.files.certificate}",
         f"WAYSEAL_LEDGER__TLS_KEY={there.files.key}",
-        *(COMMANDS / "wayseal-party", "--key", key_file, "--ledger", there.url, *words),
+        COMMANDS / "wayseal-party",
+        *("--key", str(key_file), "--ledger", there.url, *words),
     )
 
 
