@@ -1,9 +1,10 @@
-"""Presence: NetworkManager's answers over a real D-Bus, what `iw` says, and a file."""
+"""Presence: NetworkManager's answers over a real D-Bus, what `iw` says, a broker, and a file."""
 
 import socket
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
 from contracts.errors import UnavailableError
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
+from device.journey.configured import presence_of
 from device.journey.networkmanager import access_points, metered
 from device.journey.presence import (
     AccessPoint,
@@ -28,7 +31,11 @@ from device.journey.presence import (
     linked,
     points_of,
 )
+from device.settings_file import load
+from device.station import make
+from device.stop import Stop
 from support.trucks.rogue import until
+from support.trucks.truck import Truck
 
 pytestmark = pytest.mark.integration
 
@@ -194,6 +201,36 @@ def test_a_site_is_a_known_network_and_a_known_point_if_they_are_named(
     point: AccessPoint, bssids: tuple[str, ...], near: object
 ) -> None:
     assert WifiPresence(lambda: [point], ["yard-b"], bssids).look() is near
+
+
+GATEWAY = """
+[gateway]
+site_id = "site-b"
+mqtt = "127.0.0.1:{port}"
+rest = "http://127.0.0.1:1"
+token = "any"
+public_keys = ["02{key}"]
+[presence]
+by = "broker"
+"""
+
+
+def test_a_site_is_there_while_its_broker_takes_connections(tmp_path: Path) -> None:
+    port = free_port()
+    truck = Truck(tmp_path / "truck", GATEWAY.format(port=port, key="a" * 64))
+    settings = load(truck.config, {})
+    assert settings.presence is not None
+    with closing(Stop()) as stop:
+        presence = presence_of(settings.presence, settings, make(settings), stop)
+        assert presence.look() is False
+        with subprocess.Popen(  # noqa: S603 - a peer of the test
+            tied(["mosquitto", "-p", str(port)]), stderr=subprocess.DEVNULL
+        ) as broker:
+            until("the broker is seen", lambda: presence.look() is True)
+            broker.terminate()
+        assert presence.look() is False
+        stop.request()
+        assert presence.look() is None
 
 
 def test_a_file_says_it(tmp_path: Path) -> None:
