@@ -78,6 +78,7 @@ def _leave(_: int, __: object) -> None:
 
 def run(options: Options, families: Families) -> int:
     """Serve until a signal arrives; return the exit status."""
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # else a line for each of its requests
     try:
         listening_at = _component(options)
         tls = _tls(options)

@@ -74,6 +74,15 @@ def test_all_validators_have_what_was_given_to_one(four: Validators) -> None:
     agree(four)
 
 
+def test_a_batch_has_no_line_of_its_own_in_the_log(four: Validators) -> None:
+    """An operator's journal would have one for each request to the engine."""
+    four.nodes[0].commit(fresh())
+    place = four.places[0]
+    log = place.with_name(f"{place.name}.stderr").read_text()
+    assert "the network carries batches" in log
+    assert "HTTP Request" not in log
+
+
 def test_a_chain_of_batches_over_all_validators_is_committed_in_order(four: Validators) -> None:
     batches: list[Batch] = []
     for step in range(12):
