@@ -1,6 +1,7 @@
 """Visits: each trip that a device offers here, what is held of it, and the receipt that ends it."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -139,11 +140,17 @@ class HeldVisits:
 
     def put_receipt(self, trip_id: str, device_id: str, wire: bytes, *, final: bool) -> None:
         """Keep a signed receipt; it replaces the visit's earlier one."""
+        self.put_receipts([(trip_id, device_id, wire, final)])
+
+    def put_receipts(self, receipts: Sequence[tuple[str, str, bytes, bool]]) -> None:
+        """Keep signed receipts, all or none; see `put_receipt`."""
+        if not receipts:
+            return
         with self._db.transaction() as db:
-            db.execute(
+            db.executemany(
                 "INSERT INTO receipts (trip_id, device_id, wire, final) VALUES (?,?,?,?)"
                 " ON CONFLICT DO UPDATE SET wire = excluded.wire, final = excluded.final",
-                (trip_id, device_id, wire, final),
+                receipts,
             )
 
     def receipt(self, trip_id: str, device_id: str) -> KeptReceipt | None:

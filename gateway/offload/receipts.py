@@ -10,8 +10,8 @@ so the truck knows which one is valid.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from contracts.copies import Policy
 from contracts.errors import WaysealError
@@ -30,9 +30,19 @@ LOOK_EVERY_S: Final = 5.0
 checked at once."""
 VISITS_ASKED_MAX: Final = 50
 """Visits of one device, none with a receipt yet, that one step asks the ledger about."""
+SIGNED_AT_ONCE_MAX: Final = 50
+"""Receipts that one transaction keeps: a truck that asks again waits for them, and a key in a token
+takes its time for each."""
 NO_COPY: Final = "a recording has no whole copy here"
 
 _log = logging.getLogger(__name__)
+
+
+class _Signed(NamedTuple):
+    """A receipt that is not kept yet."""
+
+    body: ReceiptBody
+    wire: bytes
 
 
 class Receipts:
@@ -89,27 +99,27 @@ class Receipts:
         Raises:
             UnavailableError: The ledger, the index or the inbox did not answer.
         """
-        issued, look = False, self._is_due()
+        look = self._is_due()
         visits, stuck = self._inbox.visits.open(), self._inbox.visits.stuck()
         waiting = {(trip_id, device_id) for trip_id, device_id, _ in visits}
-        if look:
-            for _, _, kept in visits:
-                if kept is not None:
-                    issued |= self._issue(body_of(kept.wire))
+        due = [body_of(kept.wire) for *_, kept in visits if look and kept is not None]
         asked = {
             (trip_id, device_id) for trip_id, device_id, kept in visits if kept is None
         } - stuck
         if asked:  # what the ledger decides now is asked about once it has decided
             moving = asked & self._inbox.visits.moving()
             asked, waiting = asked - moving, waiting - moving
-        for visit in fair_share(sorted(asked), lambda visit: visit[1], VISITS_ASKED_MAX):
-            body = self._completed.body(*visit)
-            if body is not None:
-                issued |= self._issue(body)
-            else:
-                waiting.discard(visit)
+        try:
+            for visit in fair_share(sorted(asked), lambda visit: visit[1], VISITS_ASKED_MAX):
+                body = self._completed.body(*visit)
+                if body is not None:
+                    due.append(body)
+                else:
+                    waiting.discard(visit)
+        finally:  # an answer that fails keeps back no other visit
+            issued = [self._issue(each) for each in _in_groups(due)]
         self._forget_others(waiting - stuck)
-        return issued
+        return any(issued)
 
     def repeat(self, device_id: str, trip_ids: Iterable[str]) -> None:
         """Send again the receipts of trips that a device still asks about, brought up to date.
@@ -136,21 +146,28 @@ class Receipts:
                 return
             body = self._renewed(body_of(kept.wire))
             if body is not None:
-                wire = self._kept(kept, body) or self._keep(kept, body)
-                self._send(device_id, wire)
+                wire = self._kept(kept, body)
+                if wire is None:
+                    self._give([self._signed(kept, body)])
+                else:
+                    self._send(device_id, wire)
             elif kept.final and self.awaited(trip_id, device_id) == NO_COPY:
                 # The visit is open again, so a new receipt follows once there is a copy.
                 self._inbox.visits.put_receipt(trip_id, device_id, kept.wire, final=False)
 
-    def _issue(self, said: ReceiptBody) -> bool:
-        """Sign, keep and send a visit's receipt, unless it would say the same as the kept one."""
+    def _issue(self, said: Sequence[ReceiptBody]) -> bool:
+        """Sign, keep and send receipts, except those that would say the same as the kept ones."""
+        made: list[_Signed] = []
         with self._lock:
-            body = self._renewed(said)
-            kept = self._inbox.visits.receipt(said.trip_id, said.device_id)
-            if body is None or self._kept(kept, body) is not None:
-                return False
-            self._send(body.device_id, self._keep(kept, body))
-            return True
+            try:
+                for each in said:
+                    body = self._renewed(each)
+                    kept = self._inbox.visits.receipt(each.trip_id, each.device_id)
+                    if body is not None and self._kept(kept, body) is None:
+                        made.append(self._signed(kept, body))
+            finally:  # a key that fails keeps back none that is signed
+                self._give(made)
+        return bool(made)
 
     def _kept(self, kept: KeptReceipt | None, body: ReceiptBody) -> bytes | None:
         """Return the kept receipt if it says the same as `body` under our present key."""
@@ -162,21 +179,26 @@ class Receipts:
         same = said.recordings == body.recordings and said.lacking == body.lacking
         return kept.wire if same else None
 
-    def _keep(self, before: KeptReceipt | None, body: ReceiptBody) -> bytes:
+    def _signed(self, before: KeptReceipt | None, body: ReceiptBody) -> _Signed:
         said_ms = body_of(before.wire).issued_at_ms if before else 0
         body.issued_at_ms = max(now_ms(), said_ms + 1)
-        wire = sign_receipt(self._signer, body).SerializeToString()
-        final = not body.lacking
-        self._inbox.visits.put_receipt(body.trip_id, body.device_id, wire, final=final)
-        _log.info(
-            "%s receipt for trip %s of %s%s",
-            "final" if final else "provisional",
-            body.trip_id,
-            body.device_id,
-            "".join(f"; {each}" for each in body.lacking[:1]),
-            extra={"trip_id": body.trip_id, "device_id": body.device_id},
+        return _Signed(body, sign_receipt(self._signer, body).SerializeToString())
+
+    def _give(self, made: Sequence[_Signed]) -> None:
+        """Keep signed receipts in one transaction, then send them."""
+        self._inbox.visits.put_receipts(
+            [(body.trip_id, body.device_id, wire, not body.lacking) for body, wire in made]
         )
-        return wire
+        for body, wire in made:
+            _log.info(
+                "%s receipt for trip %s of %s%s",
+                "provisional" if body.lacking else "final",
+                body.trip_id,
+                body.device_id,
+                "".join(f"; {each}" for each in body.lacking[:1]),
+                extra={"trip_id": body.trip_id, "device_id": body.device_id},
+            )
+            self._send(body.device_id, wire)
 
     def _is_due(self) -> bool:
         now_s = time.monotonic()
@@ -230,3 +252,8 @@ class Receipts:
             tree_root=stored.tree_root,
             copies=map(str, stored.copies),
         )
+
+
+def _in_groups(due: Sequence[ReceiptBody]) -> Iterator[Sequence[ReceiptBody]]:
+    for at in range(0, len(due), SIGNED_AT_ONCE_MAX):
+        yield due[at : at + SIGNED_AT_ONCE_MAX]

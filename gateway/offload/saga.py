@@ -39,7 +39,7 @@ from storage.recordings.store import RecordingStore
 from storage.stages import NOT_RECORDED, Stage, Stages, timed
 
 SUBMIT_BATCHES_MAX: Final = 200
-"""Batches of one chain in one BatchList."""
+"""Batches in one BatchList."""
 SUBMIT_BYTES: Final = 1 << 20
 """A BatchList with so many bytes takes no further batch: it has enough readings, about a thousand,
 that a block's own cost does not count, and little enough for memory."""
@@ -150,12 +150,10 @@ class OffloadSaga:
         self._misses.clear()
         blocked: dict[str, str] = {}
         at_ledger = self._inbox.ends_in(State.SUBMITTED)
-        ahead, ends, sent = _Ahead(at_ledger.values()), set(at_ledger), 0
-        for chain in self._inbox.chains(SUBMIT_BATCHES_MAX, SUBMIT_BYTES):
-            if chain and ahead.has_room(chain[0]):
-                ready = list(self._ready(chain, ends, blocked))
-                if self._submit(ready):
-                    sent += sum(len(each.held.wire) for each in ready)
+        ahead, sent = _Ahead(at_ledger.values()), 0
+        for ready in self._lists(ahead, set(at_ledger), blocked):
+            if self._submit(ready):
+                sent += _size(ready)
         self._waits = not sent or ahead.size + sent >= AHEAD_BYTES_MAX
         moved |= sent > 0
         self._blocked = blocked
@@ -239,6 +237,28 @@ class OffloadSaga:
         )
         self._inbox.mark([held.batch_id], State.HELD)
 
+    def _lists(
+        self, ahead: _Ahead, ends: set[str], blocked: dict[str, str]
+    ) -> Iterator[list[_Parsed]]:
+        """Yield lists of what can move, each with as many chains as it has room for.
+
+        A list costs a sync of the inbox and a request, however short it is.
+
+        Args:
+            ahead: How much of each chain is at the ledger.
+            ends: See `_ready`.
+            blocked: See `_ready`.
+        """
+        one: list[_Parsed] = []
+        for chain in self._inbox.chains(SUBMIT_BATCHES_MAX, SUBMIT_BYTES):
+            if chain and ahead.has_room(chain[0]):
+                ready = list(self._ready(chain, ends, blocked))
+                if len(one) + len(ready) > SUBMIT_BATCHES_MAX or _size(one) >= SUBMIT_BYTES:
+                    yield one
+                    one = []
+                one += ready
+        yield one
+
     def _ready(
         self, chain: list[HeldBatch], ends: set[str], blocked: dict[str, str]
     ) -> Iterator[_Parsed]:
@@ -299,7 +319,7 @@ class OffloadSaga:
         ids = [parsed.held.batch_id for parsed in ready]
         self._inbox.mark(ids, State.SUBMITTED)
         try:
-            with timed(self._stages, Stage.LEDGER, sum(len(each.held.wire) for each in ready)):
+            with timed(self._stages, Stage.LEDGER, _size(ready)):
                 self._ledger.submit([each.batch for each in ready])
         except UnavailableError:
             self._inbox.mark(ids, State.HELD)
@@ -357,6 +377,11 @@ class OffloadSaga:
             "batch %s… quarantined: %s", batch_id[:16], reason, extra={"batch_id": batch_id}
         )
         self._inbox.mark([batch_id], State.QUARANTINED, reason)
+
+
+def _size(batches: Iterable[_Parsed]) -> int:
+    """Return the bytes of all."""
+    return sum(len(each.held.wire) for each in batches)
 
 
 def _tell_nobody() -> None:

@@ -222,6 +222,18 @@ def test_many_bytes_of_a_chain_go_in_several_lists(
     assert len(desk.ledger.submitted) == 3
 
 
+def test_short_chains_share_a_list_as_long_as_there_is_room(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = (desk.hold(trip_batches(number)) for number in (1, 2))
+    desk.saga.step()
+    assert desk.ledger.submitted == [[*one, *other]]
+    monkeypatch.setattr(saga, "SUBMIT_BATCHES_MAX", len(one))
+    later, last = (desk.hold(trip_batches(number)) for number in (3, 4))
+    desk.saga.step()
+    assert desk.ledger.submitted == [[*one, *other], later, last]
+
+
 def test_nobody_waits_for_the_ledger_before_it_has_two_lists(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,13 +1,14 @@
 """What receipts say, when they are signed, and what happens to them when the ledger forks."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from contracts import address
 from contracts.copies import Copy, Place, Policy
 from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.wire_pb2 import ReceiptBody
@@ -16,10 +17,10 @@ from gateway.intake.admission import admit_records
 from gateway.intake.held import HeldBatch, State
 from gateway.intake.inbox import Inbox
 from gateway.intake.schema import INBOX
-from gateway.intake.visits import Visit
+from gateway.intake.visits import HeldVisits, Visit
 from storage.recordings.manifest import StoredRecording
-from support.gateways.desk import MIB, Desk, Shelf, open_desk
-from support.network.world import Trip, key, reading
+from support.gateways.desk import MIB, Desk, Shelf, open_desk, sealed
+from support.network.world import Trip, key, reading, registrations
 from support.storage.databases import edited
 from support.trucks.rogue import nonce, wire_of
 
@@ -59,6 +60,30 @@ def test_a_receipt_is_provisional_until_the_blobs_followed(desk: Desk) -> None:
     assert desk.is_final(trip)
     desk.look()
     assert len(desk.sent) == 2
+
+
+def test_receipts_that_are_due_together_are_kept_in_one_transaction(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trips = [Trip(nonce=nonce(number)) for number in range(3)]
+    batches = [trip.whole([reading(0)]) for trip in trips]
+    for trip, of_trip in zip(trips, batches, strict=True):
+        desk.inbox.visits.note(trip.trip_id, "truck-1")
+        desk.ledger.state[address.chain(trip.trip_id, "truck-1")] = sealed(of_trip, -1)
+    desk.ledger.extend([registrations(), [each for of_trip in batches for each in of_trip]])
+    desk.follow()
+    kept: list[int] = []
+    put = HeldVisits.put_receipts
+
+    def counted(visits: HeldVisits, receipts: Sequence[tuple[str, str, bytes, bool]]) -> None:
+        kept.append(len(receipts))
+        put(visits, receipts)
+
+    monkeypatch.setattr(HeldVisits, "put_receipts", counted)
+    desk.saga.step()
+    assert kept == [len(trips)]
+    assert {body.trip_id for _, body in desk.sent} == {trip.trip_id for trip in trips}
+    assert all(desk.is_final(trip) for trip in trips)
 
 
 def test_copies_that_came_unnoticed_are_seen_after_a_restart(desk: Desk) -> None:
