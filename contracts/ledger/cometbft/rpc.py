@@ -18,6 +18,11 @@ from contracts.ledger.answers import EXCERPT_CHARS_MAX, join
 from contracts.runtime.clienttls import usual_trust
 
 TIMEOUT_S: Final = 30.0
+_JSON: Final = {"Content-Type": "application/json"}
+_BROADCAST: Final = (
+    b'{"jsonrpc": "2.0", "id": %d, "method": "broadcast_tx_sync", "params": {"tx": "%b"}}'
+)
+"""Filled in as bytes: `json` took four times the CPU to look through the base64."""
 PAGE: Final = 100
 """Validators of one page; there are at most as many (`VALIDATORS_MAX`)."""
 
@@ -55,11 +60,8 @@ class Rpc:
         Raises:
             UnavailableError: The engine does not answer; it may have taken them.
         """
-        calls = [
-            _call(number, "broadcast_tx_sync", {"tx": base64.b64encode(tx).decode()})
-            for number, tx in enumerate(txs)
-        ]
-        answers = self._post(calls if len(calls) > 1 else calls[0])
+        calls = [_BROADCAST % (number, base64.b64encode(tx)) for number, tx in enumerate(txs)]
+        answers = self._post(calls)
         found = answers if isinstance(answers, list) else [answers]
         by_number = {each["id"]: each for each in found}
         return [_taken(by_number[number]) for number in range(len(txs))]
@@ -81,7 +83,7 @@ class Rpc:
             UnavailableError: It does not answer.
         """
         calls = [_call(number, *question) for number, question in enumerate(questions)]
-        answers = self._post(calls if len(calls) > 1 else calls[0]) if calls else []
+        answers = self._post([json.dumps(call).encode() for call in calls]) if calls else []
         found = answers if isinstance(answers, list) else [answers]
         results: dict[int, Any] = {}
         for answer in found:
@@ -95,9 +97,10 @@ class Rpc:
             raise UnavailableError(f"{self._name} answers other questions than were asked")
         return [results[number] for number in range(len(calls))]
 
-    def _post(self, body: object) -> Any:  # noqa: ANN401 - JSON
+    def _post(self, calls: Sequence[bytes]) -> Any:  # noqa: ANN401 - JSON
+        body = b"[%b]" % b",".join(calls) if len(calls) > 1 else calls[0]
         try:
-            with self._client.stream("POST", "/", json=body) as response:
+            with self._client.stream("POST", "/", content=body, headers=_JSON) as response:
                 return json.loads(join(f"{self._name} answers", response.iter_bytes()))
         except (httpx.HTTPError, ValueError, RecursionError) as error:
             what = str(error) or type(error).__name__
