@@ -121,13 +121,18 @@ def version_of(header: TransactionHeader) -> RulesVersion:
     return version
 
 
-def check_form(action: Action, version: RulesVersion) -> None:
+def check_form(action: Action, version: RulesVersion, wire: bytes = b"") -> None:
     """Check the fields of an action.
+
+    Args:
+        action: The action.
+        version: Of the rules.
+        wire: See `check_fields`.
 
     Raises:
         RejectedError: A field is invalid, outside its range, or of a later version.
     """
-    check_fields(action, version)
+    check_fields(action, version, wire)
     kind = KINDS[type(action)]
     kind.check(action)
     if version >= RulesVersion.V1_1:

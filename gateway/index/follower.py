@@ -147,4 +147,5 @@ class Follower:
         self._on_cut()
 
     def _follow(self) -> bool:
-        return self.catch_up() > 0
+        self.catch_up()
+        return False  # it was at the head: what has come since is taken with the next look

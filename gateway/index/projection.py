@@ -154,15 +154,18 @@ class _Gathered:
     def _take_changes(self, place: int, action: Action, receipt: TransactionReceipt) -> None:
         """Take the entries as a transaction left them, and which ones it wrote."""
         for change in receipt.state_changes:
-            at = change.address
+            at, value = change.address, change.value
             if at.startswith(address.TRIP_PREFIX):
-                if change.type == StateChange.SET:
-                    self._add(_entry_of_trip(at, change.value))
+                # Each reading changes its chain, which has a row from the seal on.
+                if change.type == StateChange.SET and (
+                    _SEAL_ID in value or not address.is_chain(at)
+                ):
+                    self._add(_entry_of_trip(at, value))
             elif at.startswith(address.NAMESPACE):
                 if at not in _used(action):
                     self._written.add((at, self._block_num, place))
                 if change.type == StateChange.SET:
-                    self._add(_entry(at, change.value))
+                    self._add(_entry(at, value))
 
     def _add(self, found: Iterable[tuple[str, Row]]) -> None:
         for table, row in found:
@@ -323,17 +326,17 @@ def _entry(place: str, value: bytes) -> Iterator[tuple[str, Row]]:
 
 
 _SEAL_ID: Final = Chain(seal_transaction_id="0" * ID_HEX).SerializeToString()[:-ID_HEX]
-"""How a chain's bytes begin to tell its seal's transaction; the seal stands beside it."""
+"""How a chain's bytes begin to tell its seal's transaction; the seal stands beside it. A hash may
+have these bytes by chance."""
 
 
 def _entry_of_trip(place: str, value: bytes) -> Iterator[tuple[str, Row]]:
     """Yield the row of an entry that belongs to a trip, if the index keeps its kind."""
     if address.is_chain(place):
-        if _SEAL_ID in value:  # before, each reading changes it
-            chain = Chain.FromString(value)
-            if chain.HasField("seal"):  # a hash may have these bytes by chance
-                ended_ms = max(chain.last_utc_ms, chain.seal.clock.utc_ms)
-                yield "chains", (chain.seal.trip_id, chain.device_id, value, ended_ms)
+        chain = Chain.FromString(value)
+        if chain.HasField("seal"):
+            ended_ms = max(chain.last_utc_ms, chain.seal.clock.utc_ms)
+            yield "chains", (chain.seal.trip_id, chain.device_id, value, ended_ms)
     elif address.is_handover(place):
         terms = HandOverState.FromString(value).terms
         yield "handover_entries", (terms.delivery_id, place, value)

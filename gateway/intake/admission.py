@@ -140,7 +140,7 @@ def _actions(checked: CheckedBatch, *kinds: type[_ActionT]) -> list[_ActionT]:
             wanted = ", ".join(kind.__name__ for kind in kinds)
             raise RejectedError(f"expected {wanted}, got {type(action).__name__}")
         check_scope(action, header)
-        check_form(action, version)
+        check_form(action, version, transaction.payload)
         actions.append(action)
     return actions
 
