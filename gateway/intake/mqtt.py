@@ -1,8 +1,7 @@
 """MQTT intake: makes the trucks' messages durable, and acknowledges them only then.
 
-Messages are taken in groups, with one inbox transaction for each group. PUBACKs and
-`held` messages go out after its fsync. Adapter: with
-`gateway.mosquitto.sessions`, the only importer of paho here.
+Messages are taken in groups, with one inbox transaction for each. PUBACKs and `held` messages go
+out after its fsync. With `gateway.mosquitto.sessions`, the only importer of paho here.
 """
 
 import logging
@@ -41,6 +40,7 @@ from gateway.intake.brokertls import BrokerTls
 from gateway.intake.held import HeldBatch, State
 from gateway.intake.held import Offer as HeldOffer
 from gateway.intake.inbox import Inbox
+from gateway.intake.noroom import take_back
 from gateway.intake.refused import OnRefused, Refused, not_counted
 from storage.stages import NO_METER, StageMeter
 
@@ -50,8 +50,7 @@ GROUP_BYTES: Final = 1 << 20
 QUEUE_MESSAGES_MAX: Final = 256
 """Messages in memory; the broker holds the rest back, since it lacks their acknowledgements."""
 RECORDS_BATCHES_MAX: Final = 512
-"""Batches in a records message, and in an answer to several; of even the smallest signed batches a
-message has room for fewer."""
+"""Batches in a records message, and in one answer; no message has room for so many signed ones."""
 SESSION_BYTES_MAX: Final = 64
 REASON_CHARS_MAX: Final = 400
 REASON_CHARS_MIN: Final = 24
@@ -257,11 +256,11 @@ class Intake:
         for message in messages:
             self._read(message, group)
         unfit = self._inbox.add(group.batches, group.offers)
-        for device_id, answer in group.answers:
-            _take_back(device_id, answer, unfit)
+        for device_id, answer in group.answers if unfit else ():
+            take_back(device_id, answer, unfit)
         for _ in unfit:
             self.refused(Refused.ROOM)
-        trips = [self._complete(device_id, answer) for device_id, answer in group.answers]
+        trips = [self._completed(device_id, answer) for device_id, answer in group.answers]
         for message in messages:
             self._client.ack(message.ticket, QOS)
         for (device_id, answer), trip_ids in zip(group.answers, trips, strict=True):
@@ -353,6 +352,16 @@ class Intake:
             answer.first.append(held.recording)
         group.answers.append((message.device_id, answer))
 
+    def _completed(self, device_id: str, answer: Held) -> set[str]:
+        """Complete an answer, or ask for its offer again: the group's other messages are held."""
+        try:
+            return self._complete(device_id, answer)
+        except UnavailableError as error:
+            self.refused(Refused.FAILURE)
+            _log.error("%s: an offer has no answer: %s", device_id, error)
+            answer.CopyFrom(Held(refused=[Refusal(reason=str(error), retry=True)]))
+            return set()
+
     def _complete(self, device_id: str, answer: Held) -> set[str]:
         """Reduce the ids that an offer asks about to batches that are held here or committed.
 
@@ -384,27 +393,6 @@ class Intake:
                     self._inbox.visits.note(trip_id, device_id)
         answer.first[:] = self.sent_first(answer.first)
         return trips
-
-
-def _take_back(device_id: str, answer: Held, unfit: dict[str, str]) -> None:
-    """Say of batches that did not fit that the same may succeed later."""
-    kept = [name for name in answer.batch_ids if name not in unfit]
-    gone = [name for name in answer.batch_ids if name in unfit]
-    for refusal in answer.refused:
-        if refusal.id in unfit:
-            refusal.reason, refusal.retry = f"{unfit[refusal.id]}; {refusal.reason}", True
-    if gone:
-        _log.warning(
-            "%s: no room for %d batches: %s",
-            device_id,
-            len(gone),
-            unfit[gone[0]],
-            extra={"device_id": device_id},
-        )
-        del answer.batch_ids[:]
-        answer.batch_ids.extend(kept)
-        for name in gone:
-            answer.refused.add(id=name, reason=unfit[name], retry=True)
 
 
 def _check_count(what: str, count: int, limit: int) -> None:

@@ -28,10 +28,12 @@ class Index:
     fails = False
 
     def __init__(self) -> None:
+        self.asked = threading.Event()
         self.answers = threading.Event()
         self.answers.set()
 
     def trip_of(self, batch_id: str, _device_id: str) -> str | None:
+        self.asked.set()
         assert self.answers.wait(DEADLINE_S)
         if self.fails:
             raise UnavailableError("index: disk I/O error")
@@ -89,12 +91,33 @@ def test_an_offer_that_cannot_be_answered_is_answered_when_it_is_repeated(
     assert truck.ask(KNOWN).batch_ids == [KNOWN]
 
 
+def test_an_offer_that_cannot_be_answered_takes_no_other_answer_away(
+    truck: Rogue, index: Index, intake: Intake
+) -> None:
+    index.answers.clear()
+    index.fails = True
+    offer = Offer(session=b"some session", batch_ids=[UNKNOWN]).SerializeToString()
+    batches = Trip().whole([reading(number) for number in range(6)], size=2)
+    truck.publish(Topic.OFFERS, offer)
+    assert index.asked.wait(DEADLINE_S)  # what comes now is the next group
+    truck.publish(Topic.OFFERS, offer)
+    for batch in batches:
+        truck.publish(Topic.RECORDS, records([wire_of(batch)]))
+    until("all messages", lambda: intake._waiting.qsize() == 1 + len(batches))  # noqa: SLF001
+    index.answers.set()
+    for _ in range(2):
+        (refusal,) = truck.hear().refused
+        assert (refusal.retry, refusal.reason) == (True, "index: disk I/O error")
+    assert truck.hear().batch_ids == [batch.header_signature for batch in batches]
+
+
 def test_messages_that_wait_together_have_one_answer(
     truck: Rogue, index: Index, intake: Intake
 ) -> None:
     index.answers.clear()
     offer = Offer(session=b"some session", batch_ids=[KNOWN])
     truck.publish(Topic.OFFERS, offer.SerializeToString())
+    assert index.asked.wait(DEADLINE_S)  # what comes now is the next group
     batches = Trip().whole([reading(number) for number in range(6)], size=2)
     for batch in batches:
         truck.publish(Topic.RECORDS, records([wire_of(batch)]))
