@@ -11,8 +11,9 @@ import pytest
 from contracts.evidence.container import Part
 from contracts.evidence.report import as_json
 from contracts.evidence.verify import verify_evidence
-from support.evidence.chain import frame_starts, trust_in
+from support.evidence.chain import evidence_of, frame_starts, trust_in
 from support.machine.browser import Page, browser
+from support.network.world import Trip, reading, registrations
 from support.verifier.cases import PUBLISHED, Case, path_of, told, trust_of
 from support.verifier.lively import Lively
 from support.verifier.page import asked, shown
@@ -104,6 +105,21 @@ def test_altered_bytes_of_what_validators_signed(page: Page) -> None:
     expected = [told(Case(row["file"], wire, trust, change)) for change in changes]
     assert not any(each["exit"] == 0 for each in expected)
     assert asked(page, wire, row["trust"], changes) == expected
+
+
+@pytest.mark.parametrize("forged", [None, 150, 398])
+def test_a_key_that_signs_often(page: Page, forged: int | None) -> None:
+    """After so many signatures of one key the page adds points by tables, for many at once."""
+    trip = Trip()
+    readings = [trip.record(reading(number)) for number in range(400)]
+    if forged is not None:
+        readings[forged].header_signature = trip.signer.sign(b"something else")
+    signed = trip.batches([trip.sign(trip.start), *readings, trip.seal()], 100)
+    evidence = evidence_of([registrations(), signed], [trip.trip_id])
+    wire, trust = evidence.wire(), trust_in(evidence.heads)
+    (found,) = asked(page, wire, json.loads(trust.to_json()), [{}])
+    assert found == told(Case("often", wire, trust))
+    assert found["problems"] == ([] if forged is None else [[3]])
 
 
 STORY: Final = """(async (wire, trust) => {

@@ -94,7 +94,7 @@ export class Replay {
   #apply(taken: Taken, action: Action, version: number): void {
     const { header } = taken;
     apply({
-      store: this.store, header, id: taken.transaction.header_signature, payload: taken.transaction.payload, version,
+      store: this.store, header, id: taken.transaction.header_signature, action, version,
       block_s: this.#times.get(taken.block) ?? 0n, admin: (key) => this.#admin(key), tamper: (each) => this.tampers.push(each),
       remark: (each) => this.remarks.push(each), joined: (each) => this.#joined(each),
     });

@@ -15,18 +15,25 @@ const U64 = (1n << 64n) - 1n;
 export class Codec {
   readonly #schema: Schema;
   readonly #numbered = new Map<string, Map<number, Field>>();
+  /** Of each message, what it is without any field, and its fields that are lists. */
+  readonly #empty = new Map<string, { made: Message; lists: string[] }>();
+  readonly #writer = new Writer();
 
   constructor(schema: Schema) {
     this.#schema = schema;
     for (const [name, fields] of schema.messages) {
       this.#numbered.set(name, new Map(fields.map((field) => [field.number, field])));
+      const made = Object.fromEntries(fields.map((field) => [field.name, absent(field)]));
+      this.#empty.set(name, { made, lists: fields.filter((field) => field.repeated).map((field) => field.name) });
     }
   }
 
   /** A message with nothing but defaults, and what is given. */
   create<T>(type: string, given: Partial<T> = {}): T {
-    const made: Message = {};
-    for (const field of this.#fields(type)) made[field.name] = absent(field);
+    const empty = this.#empty.get(type);
+    if (!empty) throw new Error(`unknown message ${type}`);
+    const made = { ...empty.made };
+    for (const name of empty.lists) made[name] = [];
     return Object.assign(made, given) as T;
   }
 
@@ -45,9 +52,9 @@ export class Codec {
   }
 
   encode(type: string, message: object): Uint8Array {
-    const writer = new Writer();
-    this.#write(type, message as Message, writer);
-    return writer.take();
+    this.#writer.clear();
+    this.#write(type, message as Message, this.#writer);
+    return this.#writer.take();
   }
 
   #fields(type: string): Field[] {
@@ -88,7 +95,7 @@ export class Codec {
 
   /** In a oneof the last one counts. All our oneofs are alone in their message. */
   #clear(kept: Field, made: Message): void {
-    for (const name of Object.keys(made)) if (name !== kept.name) made[name] = undefined;
+    for (const name in made) if (name !== kept.name && made[name] !== undefined) made[name] = undefined;
   }
 
   #value(field: Field, reader: Reader, known: boolean, before?: unknown): unknown {
@@ -123,18 +130,21 @@ export class Codec {
       for (const value of values) this.#writeOne(field, value, writer);
       return;
     }
-    const packed = new Writer();
-    for (const value of values) packed.varint(raw(field.kind, value));
-    writer.varint(BigInt(field.number * 8 + 2));
-    writer.block(packed.take());
+    writer.small(field.number * 8 + 2);
+    const start = writer.begin();
+    for (const value of values) writer.varint(raw(field.kind, value));
+    writer.end(start);
   }
 
   #writeOne(field: Field, value: unknown, writer: Writer): void {
-    writer.varint(BigInt(field.number * 8 + wireType(field)));
+    writer.small(field.number * 8 + wireType(field));
     if (field.kind === "string") writer.block(TEXT_OUT.encode(value as string));
     else if (field.kind === "bytes") writer.block(value as Uint8Array);
-    else if (field.kind === "message") writer.block(this.encode(field.of, value as Message));
-    else if (field.kind === "sfixed64") writer.fixed64(value as bigint);
+    else if (field.kind === "message") {
+      const start = writer.begin();
+      this.#write(field.of, value as Message, writer);
+      writer.end(start);
+    } else if (field.kind === "sfixed64") writer.fixed64(value as bigint);
     else writer.varint(raw(field.kind, value));
   }
 }
@@ -241,17 +251,27 @@ class Reader {
   }
 
   tag(): number {
-    const value = this.varint(SHORT);
-    if (value > 0xffffffffn || value < 8n) throw new WireError("a field has no valid number");
-    return Number(value);
+    const value = this.#short();
+    if (value > 0xffffffff || value < 8) throw new WireError("a field has no valid number");
+    return value;
   }
 
-  varint(most = LONG): bigint {
+  varint(): bigint {
+    return BigInt(this.#any(LONG));
+  }
+
+  /** The number of a field or a length. */
+  #short(): number {
+    return Number(this.#any(SHORT));
+  }
+
+  /** A number of up to four bytes as such: most are, and large integers take ten times as long. */
+  #any(most: number): number | bigint {
     let low = 0;
     for (let count = 0; count < 4; count++) {
       const byte = this.#byte();
       low |= (byte & 127) << (7 * count);
-      if (byte < 128) return BigInt(low);
+      if (byte < 128) return low;
     }
     let value = BigInt(low);
     for (let count = 4; count < most; count++) {
@@ -269,7 +289,7 @@ class Reader {
   }
 
   bytes(): Uint8Array {
-    const length = Number(this.varint(SHORT));
+    const length = this.#short();
     const end = this.#at + length;
     if (end > this.#from.length) throw new WireError("a field is cut off");
     const found = this.#from.subarray(this.#at, end);
@@ -324,19 +344,44 @@ class Reader {
 }
 
 class Writer {
-  #bytes = new Uint8Array(64);
+  #bytes = new Uint8Array(4096);
   #length = 0;
 
+  clear(): void {
+    this.#length = 0;
+  }
+
   varint(value: bigint): void {
-    let small: number;
-    if (value > 0x0fffffffn) {
-      let left = value;
-      for (; left > 127n; left >>= 7n) this.#push(Number(left & 127n) | 128);
-      this.#push(Number(left));
+    let left = value;
+    for (; left > 0x0fffffffn; left >>= 7n) this.#push(Number(left & 127n) | 128);
+    this.small(Number(left));
+  }
+
+  /** Writes a number below 2^31. */
+  small(value: number): void {
+    let left = value;
+    for (; left > 127; left >>>= 7) this.#push((left & 127) | 128);
+    this.#push(left);
+  }
+
+  /** Leaves room for the length of what follows; `end` of the result writes it. */
+  begin(): number {
+    this.#push(0);
+    return this.#length;
+  }
+
+  end(start: number): void {
+    const length = this.#length - start;
+    if (length < 128) {
+      this.#bytes[start - 1] = length;
       return;
     }
-    for (small = Number(value); small > 127; small >>>= 7) this.#push((small & 127) | 128);
-    this.#push(small);
+    const more = Math.floor(Math.log2(length) / 7); // bytes of the length but one
+    this.#room(more);
+    this.#bytes.copyWithin(start + more, start, this.#length);
+    this.#length = start - 1;
+    this.small(length);
+    this.#length += length;
   }
 
   fixed64(value: bigint): void {
@@ -346,7 +391,7 @@ class Writer {
   }
 
   block(bytes: Uint8Array): void {
-    this.varint(BigInt(bytes.length));
+    this.small(bytes.length);
     this.#room(bytes.length);
     this.#bytes.set(bytes, this.#length);
     this.#length += bytes.length;

@@ -79,11 +79,11 @@ export function actionOf(payload: Uint8Array): Action {
 }
 
 export interface Given extends Omit<Case, "declared"> {
-  payload: Uint8Array;
+  action: Action;
 }
 
-export function apply(given: Given): Action {
-  const action = actionOf(given.payload);
+export function apply(given: Given): void {
+  const { action } = given;
   if (given.version < LATEST) {
     must(!hasLater("payload.Payload", { [action.name]: action.value }, NUMBERS * (given.version + 1)), "form", `a field is not of version 1.${given.version}`);
   }
@@ -94,7 +94,6 @@ export function apply(given: Given): Action {
   const duty = DUTIES[action.name];
   if (duty) checkDuty(c, duty);
   (RULES[action.name] as (c: Case, value: object) => void)(c, action.value);
-  return action;
 }
 
 /** Whether a field with a number from `first` on is set, at any depth. */
