@@ -74,6 +74,7 @@ class Replay:
             the rules too, but has no story, since it may be incomplete.
         with_lots: Whether the file tells how the sources of the delivered lots were made.
         transformations: The transformations in the evidence, in order; there may be others.
+        recordings: Told which recordings the batches claim.
         admin_keys: Keys that registered parties.
         last_signed_ms: The latest time that a transaction states, milliseconds since the Unix
             epoch; 0 before the first.
@@ -88,7 +89,7 @@ class Replay:
         self.last_signed_ms = 0
         self._trips: dict[str, TripStory] = {}
         self._early: defaultdict[str, list[Event]] = defaultdict(list)
-        self._recordings = recordings
+        self.recordings = recordings
         self._trusted = admin_keys
         self._host = MemoryHost()
         self._times = BlockTimesTold()
@@ -136,7 +137,7 @@ class Replay:
             if event.event_type == EVENT_TRANSFORMATION
         ]
         if isinstance(action, RecordVideo):
-            self._recordings.claim(action)
+            self.recordings.claim(action)
         if isinstance(action, StartTrip) and trip_id in self.named:
             trip = Trip.FromString(self._host.state[address.trip(trip_id)])
             self._trips[trip_id] = TripStory(
@@ -353,7 +354,7 @@ class Replay:
         if isinstance(action, OfReadings):
             story.count(action, story.findings[before:])
         elif isinstance(action, RecordVideo):
-            self._recordings.announce(action)
+            self.recordings.announce(action)
 
     def _keep_signer(self, trip_id: str, device_id: str, header: TransactionHeader) -> None:
         """Keep the key if a device of the trip signed with it."""

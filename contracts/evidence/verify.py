@@ -87,6 +87,7 @@ def verify_evidence(
     expected: Expected = ANYTHING,
     read: Callable[[int], None] = lambda _: None,
     take: TakeBlob = not_taken,
+    replayed: Replay | None = None,
 ) -> Verdict:
     """Check an evidence file from its first byte to its last.
 
@@ -100,6 +101,8 @@ def verify_evidence(
         read: Told how many bytes of a video were read, again and again.
         take: Given each blob of the evidence that fits its recording. Whether the recording itself
             is proved is known only from the verdict.
+        replayed: A replay of the file's batches, of which it refused none, that nobody uses any
+            more. Who has one saves the second; all other checks are done.
 
     Raises:
         NotEvidenceError: This is not an evidence file.
@@ -107,7 +110,7 @@ def verify_evidence(
     """
     videos = [(path, RecordingDigest.of_file(path, read)) for path in video_files]
     reader = EvidenceReader(file)
-    check = _Check(reader.version, trust, expected, take)
+    check = _Check(reader.version, trust, expected, take, replayed)
     try:
         for part, payload in reader.frames():
             check.take(part, payload)
@@ -121,7 +124,12 @@ class _Check:
     """One pass over the frames."""
 
     def __init__(
-        self, version: int, trust: Trust | None, expected: Expected, take: TakeBlob
+        self,
+        version: int,
+        trust: Trust | None,
+        expected: Expected,
+        take: TakeBlob,
+        replayed: Replay | None,
     ) -> None:
         self.problems: list[str] = []
         self._version = version
@@ -130,8 +138,9 @@ class _Check:
         self._header: Header | None = None
         self._heads = BlockHeads()
         self._batches = Batches(self._heads)
-        self._recordings = Recordings(take)
-        self._replay = Replay(self._recordings, trust.admin_keys if trust else None)
+        self._is_replayed = replayed is not None
+        self._replay = replayed or Replay(Recordings(take), trust.admin_keys if trust else None)
+        self._recordings = self._replay.recordings
         self._proven: ProvenState | None = None
         self._seals = SealedHeaders()
         self._sealed: Sealed | None = None
@@ -148,8 +157,7 @@ class _Check:
                 self._check_ledger(self._heads.genesis_id)
                 self._check_end()
             case Part.BATCH:
-                for taken in self._batches.add(payload):
-                    self._replay.apply(taken)
+                self._take_batch(payload)
             case Part.LEAF_HASHES:
                 self._recordings.add_leaves(payload)
             case Part.BLOB:
@@ -160,6 +168,11 @@ class _Check:
                 self._seals.add(payload)
             case Part.END:
                 pass
+
+    def _take_batch(self, payload: bytes) -> None:
+        for taken in self._batches.add(payload):
+            if not self._is_replayed:
+                self._replay.apply(taken)
 
     def finish(self, videos: list[tuple[Path, RecordingDigest]]) -> None:
         """Check what needs the whole file."""

@@ -5,13 +5,14 @@ Source: Sawtooth 1.2 REST API reference.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import httpx
 from google.protobuf.message import DecodeError
 
 from contracts import address
-from contracts.encoding import canonical
+from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.answers import TOO_MANY, Answer, TooLongError, join
 from contracts.ledger.fromjson import (
@@ -42,6 +43,8 @@ ENTRIES_PER_PAGE: Final = 1000
 BACK_OFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Waits, seconds, between tries while the ledger answers HTTP 429."""
 
+_ACCEPT_PROTOBUF: Final = {"Accept": f"{MEDIA_TYPE}, application/json"}
+"""A ledger that knows only JSON answers with it."""
 _Found = TypeVar("_Found")
 
 
@@ -152,7 +155,11 @@ class LedgerClient:
 
     def batch(self, batch_id: str) -> Batch | None:
         """Return a committed batch, or None."""
-        return self._one(f"/batches/{batch_id}", batch_from_json)
+        path = f"/batches/{batch_id}"
+        answer = self._send("GET", path, headers=_ACCEPT_PROTOBUF)
+        if answer.kind == MEDIA_TYPE:
+            return answer.decode(partial(parse, Batch))
+        return _one(answer, batch_from_json)
 
     def has_transaction(self, transaction_id: str) -> bool:
         """Say whether a transaction is committed."""
@@ -241,11 +248,7 @@ class LedgerClient:
 
     def _one(self, path: str, read: Callable[[Any], _Found]) -> _Found | None:
         """Return one resource as `read` makes it of the data; None if there is no such resource."""
-        answer = self._send("GET", path)
-        if answer.missing:
-            return None
-        with answer.read() as document:
-            return read(document["data"])
+        return _one(self._send("GET", path), read)
 
     def _page(self, start: str, limit: int) -> tuple[list[Block], str | None]:
         """Return some blocks, and where the next page starts."""
@@ -254,8 +257,8 @@ class LedgerClient:
 
     def _committed_page(self, start: str, limit: int) -> tuple[list[Committed], str | None]:
         """Return some blocks with receipts; ask a ledger with only JSON for these separately."""
-        accept = {"Accept": f"{MEDIA_TYPE}, application/json"}
-        answer = self._send("GET", "/blocks", params=_paging(start, limit), headers=accept)
+        query = _paging(start, limit)
+        answer = self._send("GET", "/blocks", params=query, headers=_ACCEPT_PROTOBUF)
         if answer.kind == MEDIA_TYPE:
             return answer.decode(decode_page)
         with answer.read() as document:
@@ -290,6 +293,14 @@ class LedgerClient:
             raise UnreachableError(
                 f"ledger {self._http.base_url} did not answer {method} {path}: {error!r}"
             ) from error
+
+
+def _one(answer: Answer, read: Callable[[Any], _Found]) -> _Found | None:
+    """Return one resource as `read` makes it of the data; None if there is no such resource."""
+    if answer.missing:
+        return None
+    with answer.read() as document:
+        return read(document["data"])
 
 
 def _follow(

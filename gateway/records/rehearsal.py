@@ -37,6 +37,7 @@ class Rehearsal:
         self._at: dict[str, tuple[int, int]] = {}
         self._order: list[str] = []
         self._replay = self._fresh()
+        self._refused = False
 
     def close(self) -> None:
         """Forget the batches."""
@@ -51,18 +52,29 @@ class Rehearsal:
         """
         order = sorted(places.items())
         self._order = [batch_id for _, batch_id in order]
-        self._replay = self._fresh()
+        self._replay, self._refused = self._fresh(), False
+        seen = set[str]()
         for at, ((place, _), batch) in enumerate(zip(order, self.batches(), strict=True)):
             self._watch.tell("reads the ledger's batches", at, len(order), Unit.BATCHES)
             for each in batch.transactions:
                 header = parse_header(each)
+                self._refused |= not seen.issuperset(header.dependencies)
+                seen.add(each.header_signature)
                 if Family.of(header) in REPLAYED:
                     try:
                         self._replay.apply(Taken(header, each, None, place))
                     except RejectedError:
                         # It read what is still missing, which the next run will have. If nothing
                         # is, the file says why it does not hold.
-                        continue
+                        self._refused = True
+
+    def replayed(self) -> Replay | None:
+        """Return the replay of the last run, so that a verifier need not do it again.
+
+        Returns None if the run refused something, or if something depends on what is not in it: a
+        verifier has more to say then.
+        """
+        return None if self._refused else self._replay
 
     def scope(self) -> Scope:
         """Return what the replay met."""

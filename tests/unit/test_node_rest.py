@@ -17,7 +17,7 @@ from contracts.ledger.engine.genesis import own_genesis
 from contracts.ledger.engine.submissions import Submission
 from contracts.ledger.execution import verify as verify_module
 from contracts.ledger.execution.verify import AT_ONCE_BYTES, Verifier
-from contracts.ledger.fromjson import block_from_json
+from contracts.ledger.fromjson import batch_from_json, block_from_json
 from contracts.ledger.pages import MEDIA_TYPE, Committed, decode_page
 from contracts.ledger.rest import body as body_module
 from contracts.ledger.rest import envelope as envelope_module
@@ -125,6 +125,16 @@ def test_who_accepts_protocol_buffers_gets_blocks_with_their_receipts(api: Api) 
         names = [each.header_signature for each in transactions_of(committed)]
         told = api.post("/receipts", json=names).json()["data"]
         assert [receipt_view(receipt) for receipt in committed.receipts] == told
+
+
+def test_who_accepts_protocol_buffers_gets_a_batch_as_signed(api: Api) -> None:
+    for shown in api.get("/batches").json()["data"]:
+        path = f"/batches/{shown['header_signature']}"
+        answer = api.get(path, headers={"Accept": f"{MEDIA_TYPE}, application/json"})
+        assert answer.headers["content-type"] == MEDIA_TYPE
+        assert Batch.FromString(answer.content) == batch_from_json(shown)
+    missing = api.get(f"/batches/{'0' * 128}", headers={"Accept": MEDIA_TYPE})
+    assert (missing.status_code, code(missing)) == (404, 71)
 
 
 def test_half_a_character_is_repeated_as_it_came(api: Api) -> None:

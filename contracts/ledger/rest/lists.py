@@ -128,7 +128,10 @@ class Lists:
         return self._list(request, self._batches)
 
     def batch(self, request: Request) -> Response:
-        """`GET /batches/{id}`."""
+        """`GET /batches/{id}`. Clients that accept protobuf get the batch as it was signed."""
+        if MEDIA_TYPE in request.headers.get("accept", ""):
+            found = self._found(request, self._batches)
+            return Response(found.SerializeToString(), media_type=MEDIA_TYPE)
         return self._one(request, self._batches)
 
     def transactions(self, request: Request) -> Response:
@@ -222,10 +225,13 @@ class Lists:
         return page_response(request, head.id, paging, cut(shown, paging.count))
 
     def _one(self, request: Request, listed: Listed[Item]) -> Response:
+        return one_response(request, listed.view(self._found(request, listed)))
+
+    def _found(self, request: Request, listed: Listed[Item]) -> Item:
         place = listed.find(check_id(request.path_params["id"]))
         if place is None:
             raise listed.missing.error()
-        return one_response(request, listed.view(self._at(listed, place)))
+        return self._at(listed, place)
 
     def _by_ids(
         self,
