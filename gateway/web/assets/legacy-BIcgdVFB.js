@@ -1,0 +1,1 @@
+import{xt as e}from"./Loaded-twvle77e.js";e();
