@@ -147,5 +147,5 @@ class Follower:
         self._on_cut()
 
     def _follow(self) -> bool:
-        self.catch_up()
-        return False  # it was at the head: what has come since is taken with the next look
+        # It was at the head: what has come since is taken with the next look, which ends a rebuild.
+        return self.catch_up() > 0 and self._store.rebuild is not None
