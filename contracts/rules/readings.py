@@ -46,13 +46,11 @@ def record_readings(action: RecordReading | RecordRun, case: Case) -> None:
         if apart is not None or reading.sequence < end.next_sequence:
             notes.add(*(apart or end.repeated()), reading.sequence)
         else:
-            end.check(reading)
-            passed = passed_ms(end.last, reading, case.version)
+            before, flags = end.last, end.tamper_flags
+            passed = end.take(reading)
             if attention is not None:
-                attention.follow(end.last, reading, passed)
+                attention.follow(before, reading, passed)
             watch.follow(reading, passed)
-            flags = end.tamper_flags
-            end.append(reading)
             if reading.tamper_flags != flags:
                 _note_tamper(flags, reading, watched.trip, notes, marks)
             if telling is not None:
@@ -127,8 +125,11 @@ class _End:
         """Return the finding on a reading that comes again."""
         return Rule.SEQUENCE_REPEATED, f"not in the chain, which expects {self.next_sequence}"
 
-    def check(self, reading: Placed) -> None:
-        """Add a finding for each irregularity of the place and time of the next reading."""
+    def take(self, reading: Placed) -> int:
+        """Go on to the next reading; return the time that passed until then, milliseconds.
+
+        Adds a finding for each irregularity of its place and time.
+        """
         sequence = reading.sequence
         if sequence > self.next_sequence:
             self._notes.add(Rule.SEQUENCE_GAP, f"{self.next_sequence} was expected next", sequence)
@@ -141,8 +142,11 @@ class _End:
             )
         if not self._count:
             self._begin()
-        if self.last is not None and (self._count or self._checks_first):
-            self._clock.follow(self.last, reading, sequence)
+        before = self.last
+        if before is not None and (self._count or self._checks_first):
+            passed = self._clock.follow(before, reading, sequence)
+        else:
+            passed = passed_ms(before, reading, self._notes.case.version)
         until_ms = self._until_ms
         if until_ms and reading.utc_ms > until_ms:
             self._notes.add(
@@ -150,14 +154,12 @@ class _End:
             )
             self._chain.calibration_expired = True
             self._until_ms = 0  # found once, at the first such reading
-
-    def append(self, reading: Placed) -> None:
-        """Go on to the next reading."""
         self._count += 1
         self.last = self.joined = reading
-        self.next_sequence = reading.sequence + 1
+        self.next_sequence = sequence + 1
         self.head_sha256 = reading.sha256
         self.tamper_flags = reading.tamper_flags
+        return passed
 
     def keep(self) -> None:
         """Write the new end into the chain, once a reading has joined it."""
