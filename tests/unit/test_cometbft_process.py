@@ -30,8 +30,8 @@ def test_the_reason_is_named(status: int | None, lines: list[str], words: str) -
     assert words in explained(status, lines)
 
 
-@pytest.mark.parametrize(("set_by_operator", "found"), [(None, "2"), ("3", "3")])
-def test_it_runs_on_two_cores_unless_the_operator_says_otherwise(
+@pytest.mark.parametrize(("set_by_operator", "found"), [(None, "3"), ("1", "1")])
+def test_it_runs_on_three_cores_unless_the_operator_says_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, set_by_operator: str | None, found: str
 ) -> None:
     name = CORES[0]

@@ -24,11 +24,12 @@ ANSWER_S: Final = 20.0
 """How long, seconds, a command of it may take."""
 STOP_S: Final = 20.0
 """How long, seconds, it has to stop; then it is killed. It syncs its log before each vote."""
-CORES: Final = ("GOMAXPROCS", "2")
-"""CometBFT wakes a thousand times a second, even when nothing happens (`updateRoundStateRoutine` of
-its `consensus/reactor.go`), and Go then looks for work on every core that it may use: an idle one
-takes half the CPU on one core. But its heights are shorter on two, and a busy one takes less CPU. A
-value in the environment of the node overrides this."""
+CORES: Final = ("GOMAXPROCS", "3")
+"""On how many cores Go may run. CometBFT wakes a thousand times a second, even when nothing happens
+(`updateRoundStateRoutine` of its `consensus/reactor.go`), and Go then looks for work on each core:
+on one core an idle CometBFT takes half the CPU. But its heights are longer there, and a busy one
+takes more. It syncs before each vote, and Go counts a core that waits for a sync as used until it
+looks again; so this is one more than two. A value in the environment of the node overrides it."""
 LINES_KEPT: Final = 200
 """More than the traces of all its goroutines that follow an error."""
 _VERSION: Final = re.compile(r"v?(\d+\.\d+)\.\d+")
