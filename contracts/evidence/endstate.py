@@ -198,7 +198,7 @@ def _check_trip(
     series = end.series.setdefault(prefix, [])
     for place in proven.others(prefix, state):
         is_address = len(place) == address.ADDRESS_HEX
-        findings = _findings(place, proven.value(place), trip.start) if is_address else []
+        findings = _findings(place, proven.value(place)) if is_address else []
         if findings and address.is_series_finding(place):
             series += findings
         elif _are_strange(findings, trip.start):
@@ -210,17 +210,14 @@ def _check_trip(
             )
 
 
-def _findings(place: str, wire: bytes | None, start: StartTrip) -> list[Finding]:
+def _findings(place: str, wire: bytes | None) -> list[Finding]:
     """Return the findings at an address of a trip; none if that is no such entry."""
     try:
         findings = list(parse_part(Findings, wire or b"").findings)
     except RejectedError:
         return []
     at = address.series_findings if address.is_series_finding(place) else address.finding
-    fits = all(
-        each.trip_id == start.trip_id and at(start.trip_id, each.transaction_id) == place
-        for each in findings
-    )
+    fits = all(at(each.trip_id, each.transaction_id) == place for each in findings)
     return findings if fits else []
 
 

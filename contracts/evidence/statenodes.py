@@ -36,6 +36,10 @@ def node_of(message: StateNode) -> StateTreeNode:
     Raises:
         RejectedError: It carries no node.
     """
+    if len(message.path) > PATH_BYTES:
+        raise RejectedError(
+            f"a state node has a path of {len(message.path)} bytes, expected at most {PATH_BYTES}"
+        )
     size = len(message.hashes)
     hashes = [
         message.hashes[at : at + HASH_BYTES].hex().encode() for at in range(0, size, HASH_BYTES)

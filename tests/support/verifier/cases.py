@@ -9,7 +9,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from contracts.evidence.container import NotEvidenceError
+from contracts.evidence.container import NotEvidenceError, Part
 from contracts.evidence.expected import ANYTHING
 from contracts.evidence.report import as_json
 from contracts.evidence.trust import Trust
@@ -19,7 +19,8 @@ from contracts.proto.sawtooth_pb2 import BlockHeader, Transaction
 from contracts.records.reading import Reading
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.block_info import block_info_batch, block_info_places
-from support.evidence.chain import Evidence, evidence_of, seal, story, trust_in, unseal
+from contracts.sawtooth.counts import TRANSACTIONS_MAX
+from support.evidence.chain import Evidence, evidence_of, pack, seal, story, trust_in, unseal
 from support.evidence.forgers import Forger
 from support.evidence.rich import rich
 from support.evidence.worlds import World
@@ -119,6 +120,11 @@ def cases() -> Iterator[Case]:
     yield Case("times-proved", proved.wire(), trust_in(proved.heads))
     for name, evidence in _late_trips():
         yield Case(f"times-{name}", evidence.wire(), trust_in(evidence.heads))
+    yield Case(
+        "batch-of-too-many",
+        _with_batch(b"\x1a\0" * (TRANSACTIONS_MAX + 1)),
+        trust_in(small().heads),
+    )
     longer = small().wire()[:-1] + b"\0\0"
     yield Case("altered-and-longer", longer, trust_in(small().heads))
     yield from _successors(clip)
@@ -126,6 +132,13 @@ def cases() -> Iterator[Case]:
     yield from _world()
     for told_case in networks():
         yield Case(f"network-{told_case.name}", told_case.wire, told_case.trust)
+
+
+def _with_batch(wire: bytes) -> bytes:
+    """Return the small file with one more batch, before the others."""
+    frames = small().frames()
+    at = next(number for number, (kind, _) in enumerate(frames) if kind == Part.BATCH)
+    return pack([*frames[:at], (Part.BATCH, wire), *frames[at:]])
 
 
 def _times() -> Evidence:

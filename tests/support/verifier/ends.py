@@ -318,6 +318,12 @@ def _none(told: Evidence) -> None:
     told.nodes = []
 
 
+def _without_the_trip(told: Evidence) -> None:
+    """Leave out all that its device signed; the finding on its place in the row tells of itself."""
+    told.batches.pop()
+    told.prove()
+
+
 def _root_alone(told: Evidence) -> None:
     told.nodes = told.nodes[:1]
 
@@ -331,6 +337,7 @@ NODES: Final[dict[str, Callable[[Evidence], None]]] = {
     "twice": _twice,
     "none": _none,
     "root-alone": _root_alone,
+    "without-the-trip": _without_the_trip,
 }
 """What is done to the nodes that prove the last state."""
 

@@ -20,7 +20,7 @@ _CHECKS: Final[tuple[tuple[int, str], ...]] = (
     (12, r"no block that the trusted keys"),
     (2, r"^block (?P<about>\d+)[ ,(:]|the header names ledger|^block .* where block"),
     (3, r"signature does not match|payload SHA-512|made for batcher|transactions, the batch"),
-    (3, r"holds no transactions"),
+    (3, r"holds no transactions|more than \d+ transactions"),
     (3, r"`trace` set|stand in another order|signature must be|header names"),
     (4, r"is in no block|not in the ledger's order"),
     (5, r"comes twice|knows the rules of|depends on"),

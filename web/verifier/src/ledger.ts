@@ -6,11 +6,13 @@ import type { evidence, sawtooth } from "./messages.ts";
 import type { Pool } from "./pool.ts";
 import { Failure, short } from "./problem.ts";
 import { byNetwork } from "./seals.ts";
-import { WireError } from "./wire.ts";
+import { hasMore, WireError } from "./wire.ts";
 
 const NULL_BLOCK = "0".repeat(16);
 const ID = /^[0-9a-f]{128}$/;
 const MOST_TRANSACTIONS = 50_000;
+/** Number of a batch's field. */
+const TRANSACTIONS = 3;
 
 /** Decodes a frame or a header. A header need not be canonical, but may hold no unknown field. */
 export function decoded<T>(type: string, bytes: Uint8Array, canonical: boolean): T {
@@ -18,6 +20,16 @@ export function decoded<T>(type: string, bytes: Uint8Array, canonical: boolean):
     return canonical ? codec.decodeCanonical<T>(type, bytes) : codec.decode<T>(type, bytes, true);
   } catch (error) {
     if (error instanceof WireError) throw new Failure(0, `${bytes.length} bytes are not a valid ${type.split(".")[1]} message: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Whether a batch has too many transactions: an empty one takes two bytes, and many times as many once it is decoded. */
+function hasTooMany(batch: Uint8Array): boolean {
+  try {
+    return hasMore(batch, TRANSACTIONS, MOST_TRANSACTIONS);
+  } catch (error) {
+    if (error instanceof WireError) return false; // to decode it says why
     throw error;
   }
 }
@@ -107,10 +119,10 @@ export class Ledger {
 
   /** Checks a batch; returns its transactions. */
   batch(payload: Uint8Array): Taken[] {
+    if (hasTooMany(payload)) throw new Failure(3, `a batch of more than ${MOST_TRANSACTIONS} transactions`);
     const batch = decoded<sawtooth.Batch>("sawtooth.Batch", payload, true);
     const id = batch.header_signature;
     const fail = (text: string): Failure => new Failure(3, `batch ${short(id)}: ${text}`, { about: id });
-    if (batch.transactions.length > MOST_TRANSACTIONS) throw fail(`${batch.transactions.length} transactions`);
     if (!batch.transactions.length) throw fail("holds no transactions");
     if (batch.trace) throw fail("`trace` set, which no signature covers");
     const header = decoded<sawtooth.BatchHeader>("sawtooth.BatchHeader", batch.header, false);
@@ -139,7 +151,7 @@ export class Ledger {
     this.#pool.check({ message: each.header, signature: id, key: header.signer_public_key }, () => fail("signature does not match"));
     const digest = hex(sha512(each.payload));
     if (digest !== header.payload_sha512) throw fail(`payload SHA-512 is ${short(digest)}, signed is ${short(header.payload_sha512)}`);
-    if (header.batcher_public_key !== batcher) throw fail(`made for batcher ${header.batcher_public_key}, the batch is by ${batcher}`);
+    if (header.batcher_public_key !== batcher) throw fail(`made for batcher ${short(header.batcher_public_key)}, the batch is by ${short(batcher)}`);
     return header;
   }
 

@@ -79,7 +79,7 @@ export class Replay {
     if (header.family_name !== "wayseal") return;
     const version = VERSIONS.indexOf(header.family_version);
     const id = taken.transaction.header_signature;
-    if (version < 0) throw new Failure(5, `transaction ${short(id)} is of version ${header.family_version}; this verifier knows the rules of ${VERSIONS.join(", ")}`, { about: id });
+    if (version < 0) throw new Failure(5, `transaction ${short(id)} is of version ${short(header.family_version)}; this verifier knows the rules of ${VERSIONS.join(", ")}`, { about: id });
     this.storyBlocks.add(taken.block);
     try {
       const action = actionOf(taken.transaction.payload);

@@ -6,6 +6,8 @@ import { Failure } from "./problem.ts";
 
 const ADDRESS_BYTES = 35;
 const HASH_BYTES = 32;
+/** As many as a byte has values. */
+const MOST_TOKENS = 256;
 const TEXT = new TextEncoder();
 
 interface Node {
@@ -145,7 +147,8 @@ export class StateTree {
 }
 
 function nodeOf(message: evidence.StateNode): Node {
-  const path = hex(message.path);
+  const path = hex(message.path.subarray(0, ADDRESS_BYTES));
+  if (message.tokens.length > MOST_TOKENS) throw outside(path);
   const tokens = Array.from(message.tokens, (each) => each.toString(16).padStart(2, "0"));
   const count = tokens.length || (message.value === undefined ? 1 : 0);
   const leaf = message.value !== undefined;

@@ -227,6 +227,17 @@ function raw(kind: Field["kind"], value: unknown): bigint {
   }
 }
 
+/** Whether a message has one of its fields more often than so; nothing is built, so it costs no memory. */
+export function hasMore(bytes: Uint8Array, number: number, most: number): boolean {
+  const reader = new Reader(bytes);
+  for (let found = 0; !reader.done; ) {
+    const tag = reader.tag();
+    if (tag >>> 3 === number && ++found > most) return true;
+    reader.skip(tag);
+  }
+  return false;
+}
+
 export function same(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
