@@ -96,7 +96,8 @@ field: $(READY) ## what an operator installs, installed for real: containers, An
 	@$(JAVA)
 	@scripts/cometbft
 	@scripts/pebble
-	@WAYSEAL_FIELD=1 $(BIN)/pytest -q -rs -m "field and not long" --timeout 2400 --durations 20 tests/field
+	@WAYSEAL_FIELD=1 $(BIN)/pytest -q -rs -m "field and not long" --timeout 2400 --durations 20 \
+	  -n 2 --dist loadfile --no-loadscope-reorder tests/field
 
 sites: $(READY) ## three gateways, three Cassandra nodes, one ledger: a truck between them, and what dies there
 	@scripts/packages iproute2

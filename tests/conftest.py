@@ -11,6 +11,7 @@ import os
 from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import settings
@@ -51,6 +52,13 @@ def umask() -> Iterator[None]:
     os.umask(before)
 
 
+SCENES: Final = {
+    "cassandra: Cluster": "the Cassandra server",
+    "sites: Installed": "the sites that Ansible installed",
+}
+"""Costly scenes, by the words with which tests ask for them."""
+
+
 class SharedScenes(LoadFileScheduling):  # type: ignore[misc]  # it has no types
     """A file of tests is one process's; so are all files that share a costly scene."""
 
@@ -58,12 +66,13 @@ class SharedScenes(LoadFileScheduling):  # type: ignore[misc]  # it has no types
         file: str = super()._split_scope(nodeid)
         if file.startswith(PAGES):
             return PAGES
-        return "the Cassandra server" if _shares_cassandra(self.config.rootpath / file) else file
+        return _scene(self.config.rootpath / file) or file
 
 
 @cache
-def _shares_cassandra(file: Path) -> bool:
-    return "cassandra: Cluster" in file.read_text("utf-8")
+def _scene(file: Path) -> str | None:
+    text = file.read_text("utf-8")
+    return next((scene for words, scene in SCENES.items() if words in text), None)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedScenes | None:

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 import pytest
 from cryptography import x509
 
-from support.field.installed import LOG, OFFICE, SITES, TRUCK, Installed
+from support.field.installed import FURTHER, LOG, OFFICE, SITES, TRUCK, Installed
 from support.field.machines import missing
 from support.field.prepared import prepared
 from support.field.versions import checkout, current, installed_version, running_version
@@ -23,7 +23,6 @@ pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=miss
 
 RELOAD_S: Final = 60
 NEXT: Final = "99.1.0"
-FURTHER: Final = "hub-d"
 SERVICES: Final = {OFFICE: "node"} | dict.fromkeys(SITES, "gateway")
 
 
@@ -34,8 +33,15 @@ def trip(sites: Installed) -> str:
 
 
 def told(sites: Installed, trip: str) -> dict[str, dict[str, Any]]:
-    """Return the verdict on the trip's evidence from each site."""
-    return {name: sites.verdict(name, trip) for name in SITES}
+    """Return the verdict on the trip's evidence from each site, without what later blocks change.
+
+    A gateway that starts may put the head of its record of accesses on the ledger.
+    """
+    verdicts = {name: sites.verdict(name, trip) for name in SITES}
+    return {
+        name: {key: value for key, value in each.items() if key not in {"ledger", "not_shown"}}
+        for name, each in verdicts.items()
+    }
 
 
 def everywhere(sites: Installed) -> set[str]:
@@ -103,7 +109,12 @@ def serial(sites: Installed, name: str, port: int) -> int:
     return x509.load_der_x509_certificate(shown).serial_number
 
 
-def test_certificates_are_rotated(sites: Installed, trip: str) -> None:
+def test_certificates_are_rotated_and_a_revoked_truck_is_shut_out_until_it_is_brought_back(
+    sites: Installed, trip: str
+) -> None:
+    """One run of the playbook brings both: it takes as long as a test of its own would."""
+    settings = ("--config", "/etc/wayseal/gateway.toml")
+    sites.machine(SITES[0]).run("wayseal-gateway", "enrol", "--revoke", TRUCK, *settings)
     ports = [(OFFICE, 8008), *((name, port) for name in SITES for port in (8080, 8883))]
     before = {each: serial(sites, *each) for each in ports}
     names = {"names": [sites.machine(name).address for name in (OFFICE, *SITES)]}
@@ -115,15 +126,12 @@ def test_certificates_are_rotated(sites: Installed, trip: str) -> None:
         RELOAD_S,
     )
     assert told(sites, trip)
-    assert sites.trip(SITES[0])
+    check_shut_out_and_brought_back(sites)
+    assert told(sites, trip)
 
 
-def test_a_revoked_truck_is_shut_out_everywhere_until_it_is_brought_back(
-    sites: Installed, trip: str
-) -> None:
-    settings = ("--config", "/etc/wayseal/gateway.toml")
-    sites.machine(SITES[0]).run("wayseal-gateway", "enrol", "--revoke", TRUCK, *settings)
-    sites.network.play("playbooks/rotate-certificates.yml")
+def check_shut_out_and_brought_back(sites: Installed) -> None:
+    """Check that no site takes the revoked truck's trip before Ansible has brought it back."""
     device = ("wayseal-device", "--config", "/etc/wayseal/device.toml")
     truck = sites.machine(TRUCK)
     truck.run("sh", "-c", "cat > /root/log.csv", given=LOG)
@@ -137,7 +145,6 @@ def test_a_revoked_truck_is_shut_out_everywhere_until_it_is_brought_back(
     sites.network.play("site.yml", "--limit", TRUCK)
     sent = json.loads(truck.run(*device, "offload", "--json", "--wait-s", "120"))
     assert sent["receipted"] == [late]
-    assert told(sites, trip)
     again = sites.network.play("site.yml", "--limit", TRUCK)
     assert again.changed == {TRUCK: 0}, again.said
 
@@ -181,7 +188,7 @@ def test_a_site_comes_and_goes(sites: Installed, trip: str) -> None:
     sites.network.play("playbooks/add-site.yml", "-e", f"site={FURTHER}")
     assert sites.verdict(FURTHER, trip)
     late = sites.trip(FURTHER)
-    again = sites.network.play("site.yml")
+    again = sites.network.play("site.yml", "--limit", f"{FURTHER},{OFFICE},{TRUCK}")
     assert set(again.changed.values()) == {0}, again.said
 
     remove = ("playbooks/remove-site.yml", "-e", f"site={FURTHER}")
@@ -195,7 +202,7 @@ def test_a_site_comes_and_goes(sites: Installed, trip: str) -> None:
         )
     until("the ledger refuses its certificate", lambda: refused(sites, FURTHER), RELOAD_S)
     sites.describe(*SITES)
-    sites.network.play("site.yml", "--limit", f"all:!{FURTHER}")
+    sites.network.play("site.yml", "--limit", f"{OFFICE},{TRUCK}")
     settings = sites.machine(TRUCK).run("cat", "/etc/wayseal/device.toml")
     assert FURTHER not in settings
     for each in (trip, late):

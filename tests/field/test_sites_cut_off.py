@@ -1,6 +1,7 @@
 """A whole site is cut off, gateway and Cassandra node, while a truck is there; it catches up.
 
-`make sites` runs it. tests/field/test_sites.py has what else may happen among three sites.
+`make sites` and `make soak` run it. It starts three Cassandra nodes of its own: `make field` has
+test_sites.py, where a site's Cassandra node is cut off and catches up, and what else may happen.
 """
 
 import hashlib
@@ -24,7 +25,7 @@ from support.trucks.rogue import until
 from support.trucks.truck import Truck
 from support.trucks.visits import enrol
 
-pytestmark = pytest.mark.field
+pytestmark = [pytest.mark.field, pytest.mark.long]
 
 VIDEO_BYTES: Final = 6 << 20
 VOLUME, BLOBS = "volume:volume:fsync", "blobs:cassandra:QUORUM"

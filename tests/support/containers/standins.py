@@ -27,17 +27,11 @@ VARIABLES: Final = {
 """What docker-compose.yml is told instead of the official names."""
 PACKAGES: Final = {
     "python": "python3,python3-venv",
-    "mosquitto": "mosquitto",
-    "java": "openjdk-17-jre-headless",
-    # wget as in the official images, whose health is asked with it.
-    "monitoring": "prometheus,prometheus-alertmanager,wget",
+    # wget as in the official images of Prometheus, whose health is asked with it.
+    "servers": "mosquitto,openjdk-17-jre-headless,prometheus,prometheus-alertmanager,wget",
 }
-_ROOTS: Final = {
-    "mosquitto": "mosquitto",
-    "cassandra": "java",
-    "prometheus": "monitoring",
-    "alertmanager": "monitoring",
-}
+"""By root file system: ours runs on the first one, which has no more than the official image."""
+_SERVERS: Final = ("mosquitto", "cassandra", "prometheus", "alertmanager")
 _MIRROR: Final = "http://deb.debian.org/debian"
 _IMAGES: Final = Path(__file__).with_name("images")
 
@@ -45,10 +39,12 @@ _IMAGES: Final = Path(__file__).with_name("images")
 def provide(engine: Engine, *names: str) -> None:
     """Make sure that the engine has these images: python, mosquitto, cassandra..."""
     for name in names:
-        if name in PACKAGES or name in _ROOTS:
-            _import(engine, _ROOTS.get(name, name))
-        if name != "python":
-            _build(engine, name)
+        if name == "python":
+            _import(engine, "python")
+            continue
+        if name in _SERVERS:
+            _import(engine, "servers")
+        _build(engine, name)
 
 
 def _import(engine: Engine, name: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from contracts.runtime.files import in_turn
 from support.project.pages import ROOT
 
 VERSION: Final = "v2.29.7"
@@ -18,8 +19,14 @@ _IMPORTS: Final = f'//go:build tools\n\npackage tools\n\nimport _ "{_MODULE}/cmd
 
 def docker_compose() -> Path:
     """Return the plugin's path; the first call builds it, which takes minutes."""
-    if _KEPT.exists():
-        return _KEPT
+    _KEPT.parent.mkdir(parents=True, exist_ok=True)
+    with in_turn(_KEPT.with_name("docker-compose.lock")):
+        if not _KEPT.exists():
+            _build()
+    return _KEPT
+
+
+def _build() -> None:
     go = shutil.which("go")
     assert go, "expected go on the PATH: it builds docker compose for the tests"
     with TemporaryDirectory() as name:
@@ -39,10 +46,8 @@ def docker_compose() -> Path:
                 env=os.environ | {"GOFLAGS": "-mod=mod"},
                 timeout=_BUILD_TIMEOUT_S,
             )
-        _KEPT.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(module / "docker-compose", _KEPT.with_suffix(".new"))
         _KEPT.with_suffix(".new").replace(_KEPT)
-    return _KEPT
 
 
 def _linked() -> str:

@@ -7,10 +7,13 @@ import re
 import subprocess
 import sys
 import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from contracts.runtime.files import in_turn
 from support.field.machines import Fleet, command
 from support.project.pages import ROOT
 
@@ -38,16 +41,34 @@ RECAP: Final = re.compile(
 )
 
 
+@contextmanager
+def once(folder: Path) -> Iterator[bool]:
+    """Yield whether a folder is to be filled: what a kill has left in it counts for nothing.
+
+    Another process that asks waits until it is filled.
+    """
+    complete = folder / ".complete"
+    if complete.exists():
+        yield False
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with in_turn(folder.with_suffix(".lock")):
+        first = not complete.exists()
+        yield first
+        if first:
+            complete.touch()
+
+
 def tools() -> Path:
     """Return the commands of Ansible, installed by hash, once for each lock."""
     digest = hashlib.sha256(LOCK.read_bytes() + MITOGEN.encode()).hexdigest()[:12]
     folder = CACHE / f"ansible-{digest}"
-    if not (folder / ".complete").exists():
-        venv.create(folder, clear=True, with_pip=True)
-        install = (folder / "bin/pip", "install", "-q", "--require-hashes", "-r")
-        command(*install, LOCK)
-        command(*install, "/dev/stdin", given=MITOGEN)
-        (folder / ".complete").touch()
+    with once(folder) as first:
+        if first:
+            venv.create(folder, clear=True, with_pip=True)
+            install = (folder / "bin/pip", "install", "-q", "--require-hashes", "-r")
+            command(*install, LOCK)
+            command(*install, "/dev/stdin", given=MITOGEN)
     return folder / "bin"
 
 
@@ -56,14 +77,14 @@ def wheels() -> Path:
     locks = [ROOT / "requirements" / f"{name}.lock" for name in LOCKS]
     digest = hashlib.sha256(b"".join(each.read_bytes() for each in locks)).hexdigest()[:12]
     folder = CACHE / f"wheels-{digest}"
-    if not (folder / ".complete").exists():
-        kinds = [f"--platform=manylinux_{each}_{os.uname().machine}" for each in DEBIAN_12]
-        for lock in locks:
-            command(
-                tools() / "pip", "download", "-q", "--no-deps", "--require-hashes", "-r", lock,
-                "-d", folder, "--python-version=3.11", "--only-binary=:all:", *kinds,
-            )  # fmt: skip
-        (folder / ".complete").touch()
+    with once(folder) as first:
+        if first:
+            kinds = [f"--platform=manylinux_{each}_{os.uname().machine}" for each in DEBIAN_12]
+            for lock in locks:
+                command(
+                    tools() / "pip", "download", "-q", "--no-deps", "--require-hashes", "-r", lock,
+                    "-d", folder, "--python-version=3.11", "--only-binary=:all:", *kinds,
+                )  # fmt: skip
     return folder
 
 

@@ -22,9 +22,11 @@ PARTIES: Final = [
     {"id": "shop", "name": "Shop", "roles": ["buyer"]},
 ]
 OFFICE: Final = "office"
-SITES: Final = ("dock-a", "dock-b", "hub-c")
+SITES: Final = ("dock-a", "dock-b")
+FURTHER: Final = "hub-c"
+"""A third site, which comes later."""
 TRUCK: Final = "truck-7"
-OWNERS: Final = {"dock-a": "dairy", "dock-b": "shop", "hub-c": "haulier", "hub-d": "shop"}
+OWNERS: Final = {"dock-a": "dairy", "dock-b": "shop", FURTHER: "haulier"}
 RECEIVERS: Final = [{"name": name} for name in ("pager", "tickets", "dead-mans-switch")]
 LOG: Final = "\n".join(
     ["time,temperature", *(f"2026-03-01T06:{n:02}:00Z,4.{n % 9}" for n in range(60)), ""]
@@ -159,5 +161,5 @@ def installed(folder: Path) -> Iterator[Installed]:
         yielded.describe(*SITES)
         # As docs/ansible.md has it: sites first, and a truck when it is in reach.
         yielded.network.play("site.yml", "--limit", "all:!trucks")
-        yielded.network.play("site.yml", "--limit", f"{SITES[0]},{TRUCK}")
+        yielded.network.play("site.yml", "--limit", TRUCK)
         yield yielded

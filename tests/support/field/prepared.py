@@ -4,18 +4,19 @@ In each network of a test one machine of each kind is bare, and shows that the r
 it. The others begin with this image: what the roles find, they leave alone.
 """
 
+import hashlib
 from pathlib import Path
 from typing import Final
 
+from contracts.runtime.files import in_turn
 from support.field.ansible import CACHE, wheels_of
 from support.field.machines import images
 from support.field.versions import packed
 from support.project.pages import ROOT
 
 ROLES: Final = ("gateway", "node", "device")
-PACKAGES: Final = (
-    "chrony mosquitto nftables openjdk-17-jre-headless python3-venv unattended-upgrades xfsprogs"
-)
+PACKAGES: Final = "chrony mosquitto nftables python3-venv unattended-upgrades"
+"""Without Java and xfsprogs: no machine is bare that has a drive or Cassandra."""
 INSTALL: Final = f"""\
 export DEBIAN_FRONTEND=noninteractive
 apt-get -qq -y --no-install-recommends install {PACKAGES} > /dev/null
@@ -41,8 +42,10 @@ def prepared(folder: Path) -> str:
     if not wheels.exists():
         wheels_of(wheels, *ROLES)
     name = packed(ROOT, wheels)
-    image, store = f"localhost/wayseal-prepared:{name}", images(CACHE)
-    if not store.has(image):
-        store.forget("localhost/wayseal-prepared")
-        store.derive(image, ROOT / "build" / "ansible" / f"{name}.tar.gz", INSTALL)
+    script = hashlib.sha256(INSTALL.encode()).hexdigest()[:12]
+    image, store = f"localhost/wayseal-prepared:{name}-{script}", images(CACHE)
+    with in_turn(CACHE / "prepared.lock"):
+        if not store.has(image):
+            store.forget("localhost/wayseal-prepared")
+            store.derive(image, ROOT / "build" / "ansible" / f"{name}.tar.gz", INSTALL)
     return image

@@ -15,10 +15,15 @@ CGROUPS: Final = (
 ENGINES: Final = ("libpod_parent", "docker")
 
 
-def spent_s() -> float:
-    """Return the CPU seconds of this process, of its children that ended, and of containers."""
+def processes_s() -> float:
+    """Return the CPU seconds of this process and of its children that ended."""
     own = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in own) + sum(
+    return sum(each.ru_utime + each.ru_stime for each in own)
+
+
+def containers_s() -> float:
+    """Return the CPU seconds of all containers of this machine since it started."""
+    return sum(
         _usage(root / engine / name) * unit for root, name, unit in CGROUPS for engine in ENGINES
     )
 

@@ -1,4 +1,4 @@
-"""A minimal Debian 12 to install into: copies of one root file system, thrown away afterwards."""
+"""A minimal Debian 12 to install into: what is written over one root file system is thrown away."""
 
 import os
 import shutil
@@ -19,16 +19,16 @@ PACKAGES: Final = (
     "systemd",
 )
 """What an operator's Debian has, and a minimal one lacks."""
-BASE: Final = ROOT / "build" / "field" / "debian-12.tar"
+BASE: Final = ROOT / "build" / "field" / "debian-12"
 PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
 DEADLINE_S: Final = 600
 ENTER: Final = """\
 mount --make-rprivate /
-mount -t overlay overlay -o lowerdir=$1/base,upperdir=$1/up,workdir=$1/work $1/root
+mount -t overlay overlay -o lowerdir=$3,upperdir=$1/up,workdir=$1/work $1/root
 mount -t proc proc $1/root/proc
 mount --rbind /dev $1/root/dev
 ip link set lo up
-exec chroot $1/root /usr/bin/env -i PATH=$2 LC_ALL=C.UTF-8 HOME=/root /bin/sh -euc "$3"
+exec chroot $1/root /usr/bin/env -i PATH=$2 LC_ALL=C.UTF-8 HOME=/root /bin/sh -euc "$4"
 """
 
 
@@ -37,15 +37,14 @@ class Debian:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("base", "up", "work", "root"):
+        for name in ("up", "work", "root"):
             (folder / name).mkdir()
-        subprocess.run(["tar", "xf", _base(), "-C", folder / "base"], check=True)  # noqa: S603, S607
 
     def sh(self, script: str, *, status: int = 0) -> str:
         """Run a script as root; it must end with `status`. Return what it said."""
         words = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child"]
         done = subprocess.run(  # noqa: S603 - our own script
-            [*words, "sh", "-euc", ENTER, "sh", self.folder, PATH, script],
+            [*words, "sh", "-euc", ENTER, "sh", self.folder, PATH, _base(), script],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -68,12 +67,13 @@ class Debian:
 
 
 def _base() -> Path:
-    """Return the archive of the root file system, made once for a checkout."""
+    """Return the root file system, made once for a checkout."""
     if not BASE.exists():
         BASE.parent.mkdir(parents=True, exist_ok=True)
-        making = BASE.with_suffix(f".{os.getpid()}.tar")
+        making = BASE.with_suffix(f".{os.getpid()}")
         included = f"--include={','.join(PACKAGES)}"
-        words = ["mmdebstrap", "--variant=minbase", included, "bookworm", str(making)]
+        words = ["mmdebstrap", "--format=directory", "--variant=minbase", included, "bookworm"]
+        words.append(str(making))
         done = subprocess.run(words, capture_output=True, check=False, text=True)  # noqa: S603
         assert done.returncode == 0, done.stderr[-2000:]
         making.replace(BASE)
