@@ -30,7 +30,7 @@ LOOK_EVERY_S: Final = 5.0
 checked at once."""
 VISITS_ASKED_MAX: Final = 50
 """Visits of one device, none with a receipt yet, that one step asks the ledger about."""
-SIGNED_AT_ONCE_MAX: Final = 50
+SIGNED_AT_ONCE_MAX: Final = 16
 """Receipts that one transaction keeps: a truck that asks again waits for them, and a key in a token
 takes its time for each."""
 NO_COPY: Final = "a recording has no whole copy here"

@@ -250,13 +250,17 @@ class OffloadSaga:
             blocked: See `_ready`.
         """
         one: list[_Parsed] = []
-        for chain in self._inbox.chains(SUBMIT_BATCHES_MAX, SUBMIT_BYTES):
-            if chain and ahead.has_room(chain[0]):
-                ready = list(self._ready(chain, ends, blocked))
-                if len(one) + len(ready) > SUBMIT_BATCHES_MAX or _size(one) >= SUBMIT_BYTES:
-                    yield one
-                    one = []
-                one += ready
+        try:
+            for chain in self._inbox.chains(SUBMIT_BATCHES_MAX, SUBMIT_BYTES):
+                if chain and ahead.has_room(chain[0]):
+                    ready = list(self._ready(chain, ends, blocked))
+                    if len(one) + len(ready) > SUBMIT_BATCHES_MAX or _size(one) >= SUBMIT_BYTES:
+                        yield one
+                        one = []
+                    one += ready
+        except WaysealError:  # of one chain, which keeps back none of those before it
+            yield one
+            raise
         yield one
 
     def _ready(

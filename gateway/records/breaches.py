@@ -31,6 +31,21 @@ def breaches(
 ) -> Listed[BreachRecord]:
     """Return a page of breaches, by the time when each began; the last word on each.
 
+    The arguments are those of `claimed_breaches`.
+
+    Raises:
+        RejectedError: The list has no such place.
+    """
+    return with_corrections(index, claimed_breaches(index, about, after, count, span))
+
+
+def claimed_breaches(
+    index: IndexStore, about: Mapping[str, str], after: int, count: int, span: Span
+) -> Listed[Breach]:
+    """Return a page of breaches with their claimed times alone.
+
+    Corrected times take a pass over the trip if its clock was ever corrected.
+
     Args:
         index: The index to ask.
         about: Columns `trip_id` and `delivery_id` with what they must be; empty for all breaches.
@@ -50,11 +65,11 @@ def breaches(
     )
     values = tuple(about.values())
     read = Breach.FromString
-    found = listed_by_time(index, sql, values, read, after=after, count=count, span=span)
-    return _with_corrections(index, found)
+    return listed_by_time(index, sql, values, read, after=after, count=count, span=span)
 
 
-def _with_corrections(index: IndexStore, found: Listed[Breach]) -> Listed[BreachRecord]:
+def with_corrections(index: IndexStore, found: Listed[Breach]) -> Listed[BreachRecord]:
+    """Add the corrected times to breaches."""
     places: defaultdict[str, set[Place]] = defaultdict(set)
     for _, each in found:
         places[each.trip_id] |= set(_places(each))

@@ -15,12 +15,14 @@ from contracts.records.quantity import QUANTITIES
 from contracts.records.remark import HARMLESS, Remark, RemarkKind
 from contracts.rendered_remarks import Stretch, says, stretches
 from gateway.index.store import IndexStore
-from gateway.records.breaches import BreachRecord, breaches
+from gateway.records.breaches import BreachRecord, claimed_breaches, with_corrections
 from gateway.records.corrected import correction_blocks, corrections_of
 from gateway.records.ground import Ground, GroundKind
 from gateway.records.pages import EVERYTHING
 from gateway.records.signs import signs_on
 
+_ALL: Final = (1 << 63) - 1
+"""No limit to a list: a chain has a limited number of breaches."""
 _LASTED: Final = frozenset({RemarkKind.FILM_LOST, RemarkKind.REBOOTED, RemarkKind.INTERRUPTED})
 """Remarks whose amount is how long it lasted until then."""
 _CLOCKS: Final[Mapping[RemarkKind, int]] = {RemarkKind.CLOCK_BACK: 1, RemarkKind.CLOCK_AHEAD: -1}
@@ -35,7 +37,7 @@ def grounds_of(index: IndexStore, trip_id: str) -> list[Ground]:
     """
     corrections = corrections_of(index, trip_id)
     found = [
-        *excursions_of(index, trip_id),
+        *_of_named(index, trip_id, _excursions(index, trip_id, corrected=True)),
         *_of_named(index, trip_id, signs_on(index, trip_id, corrections)),
         *_of_named(index, trip_id, _remarks(index, trip_id, corrections)),
     ]
@@ -46,8 +48,11 @@ def grounds_of(index: IndexStore, trip_id: str) -> list[Ground]:
 
 
 def excursions_of(index: IndexStore, trip_id: str) -> list[Ground]:
-    """Return the excursions among the grounds on a trip, in any order; see `grounds_of`."""
-    return _of_named(index, trip_id, _excursions(index, trip_id))
+    """Return the excursions among the grounds on a trip, by their claimed times alone.
+
+    They come in any order. This costs little, however long the trip is; `grounds_of` costs more.
+    """
+    return _of_named(index, trip_id, _excursions(index, trip_id, corrected=False))
 
 
 def _of_named(index: IndexStore, trip_id: str, found: Iterable[Ground]) -> list[Ground]:
@@ -57,13 +62,20 @@ def _of_named(index: IndexStore, trip_id: str, found: Iterable[Ground]) -> list[
     return [each for each in found if each.device_id in named]
 
 
-def _excursions(index: IndexStore, trip_id: str) -> Iterator[Ground]:
-    rows = index.query("SELECT rowid, block_num FROM breaches WHERE trip_id = ?", trip_id)
-    if not rows:
+def _excursions(index: IndexStore, trip_id: str, *, corrected: bool) -> Iterator[Ground]:
+    claimed = claimed_breaches(index, {"trip_id": trip_id}, 0, _ALL, EVERYTHING)
+    if not claimed:
         return
-    blocks = dict(rows)
-    for at, each in breaches(index, {"trip_id": trip_id}, 0, len(rows), EVERYTHING):
-        yield _excursion(each, blocks[at])
+    # Asked for second, so that a block that comes between the two questions does no harm.
+    blocks = dict(index.query("SELECT rowid, block_num FROM breaches WHERE trip_id = ?", trip_id))
+    found = (
+        with_corrections(index, claimed)
+        if corrected
+        else [(at, BreachRecord(each, None, None)) for at, each in claimed]
+    )
+    for at, each in found:
+        if at in blocks:  # else a fork has undone it since
+            yield _excursion(each, blocks[at])
 
 
 def _excursion(record: BreachRecord, block_num: int) -> Ground:

@@ -307,7 +307,7 @@ class Trips:
         return grounds_of(self._index, trip_id)
 
     def excursions(self, trip_id: str) -> list[Ground]:
-        """Return the excursions among the grounds on a trip, which may be unknown."""
+        """Return the excursions on a trip by their claimed times; the trip may be unknown."""
         return excursions_of(self._index, trip_id)
 
     def _of_trip(

@@ -19,6 +19,7 @@ from gateway.intake.admission import admit_records
 from gateway.intake.held import State
 from gateway.intake.inbox import Inbox
 from gateway.offload import saga
+from gateway.offload.ledgerfacts import LedgerFacts
 from support.gateways.desk import MIB, Desk, open_desk, sealed
 from support.gateways.parsing import count_parsing
 from support.network.world import Trip, key, reading, registrations
@@ -232,6 +233,21 @@ def test_short_chains_share_a_list_as_long_as_there_is_room(
     later, last = (desk.hold(trip_batches(number)) for number in (3, 4))
     desk.saga.step()
     assert desk.ledger.submitted == [[*one, *other], later, last]
+
+
+def test_a_chain_that_cannot_be_looked_at_keeps_no_earlier_one_back(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unanswered(_facts: LedgerFacts, transaction_id: str) -> bool:
+        raise UnavailableError(f"no answer about {transaction_id[:4]}")
+
+    names = desk.hold(trip_batches(1))
+    later = Trip(nonce=nonce(2))
+    desk.hold([build_batch(later.signer, [later.sign(later.start, ["ab" * 64])])])
+    monkeypatch.setattr(LedgerFacts, "has_transaction", unanswered)
+    with pytest.raises(UnavailableError, match="no answer about abab"):
+        desk.saga.step()
+    assert desk.ledger.submitted == [names]
 
 
 def test_nobody_waits_for_the_ledger_before_it_has_two_lists(

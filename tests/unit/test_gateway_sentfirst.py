@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from contracts.proto.payload_pb2 import Remark
 from contracts.records.reading import Tamper
 from gateway.index.rebuilding import Rebuild
 from gateway.intake.admission import admit_offer
@@ -14,7 +15,7 @@ from gateway.records.trips import Trips
 from gateway.retention.sentfirst import sent_first
 from support.evidence.chain import digest_of
 from support.gateways.autoholds import FAR_S, desk_of_the_trip
-from support.gateways.grounds import START_MS, excursion, named, readings, signs
+from support.gateways.grounds import START_MS, excursion, named, readings, remarked, signs
 from support.gateways.retention import Desk
 from support.network.world import Trip, reading
 from support.trucks.uploads import offer_of
@@ -84,6 +85,41 @@ def test_a_trip_with_many_films_is_asked_for_once(
         monkeypatch.setattr(Trips, name, counted)
     assert wanted(desk) == [DURING]
     assert asked == [ON.trip_id] * 2
+
+
+def test_a_block_may_come_while_excursions_are_looked_up(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = desk.index.query
+
+    def interrupted(sql: str, *values: object) -> list[Any]:
+        found = query(sql, *values)
+        if "breaches" in sql:
+            desk.block(excursion(ON.trip_id, FAR_S - 1000, FAR_S - 990))
+        return found
+
+    desk.block(excursion(ON.trip_id, FAR_S, FAR_S + 10))
+    monkeypatch.setattr(desk.index, "query", interrupted)
+    assert wanted(desk) == [DURING]
+
+
+def test_an_offer_costs_no_pass_over_a_trip_whose_clock_was_corrected(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.block(excursion(ON.trip_id, FAR_S, FAR_S + 10))
+    desk.block(remarked(ON.trip_id, Remark.CLOCK_CORRECTED, 60, amount_ms=3_600_000))
+    passes: list[str] = []
+
+    def noted(trip_id: str, *_: object) -> list[Any]:
+        passes.append(trip_id)
+        return []
+
+    monkeypatch.setattr(desk.index, "of_trip", noted)
+    assert Records(desk.index).trips.grounds(ON.trip_id)
+    assert passes
+    passes.clear()
+    assert wanted(desk) == [DURING]
+    assert passes == []
 
 
 def test_film_whose_digest_nobody_can_read_may_show_any_excursion(desk: Desk) -> None:
