@@ -26,11 +26,14 @@ def write(source: Source, role: Role, tree: Path, tool: Path, out: Path) -> Path
     """
     made = out / f"wayseal-{role.name}_{source.debian_version}.cdx.json"
     interpreter = tree / library_of(role).parents[2] / "bin" / "python"
+    # The tool starts the environment's Python, whose start imports a module of setuptools: compiled,
+    # that would be in the package, and the first start on a truck would change a packaged file.
+    unwritten = {"PYTHONDONTWRITEBYTECODE": "1"}
     run(
         [
             *(tool, "environment", "--output-reproducible", "--of", "JSON"),
             *("--pyproject", source.root / "pyproject.toml", "-o", made, interpreter),
         ],
-        env=os.environ | {"SOURCE_DATE_EPOCH": str(source.epoch_s)},
+        env=os.environ | unwritten | {"SOURCE_DATE_EPOCH": str(source.epoch_s)},
     )
     return made
