@@ -26,8 +26,8 @@ def write(source: Source, role: Role, tree: Path, tool: Path, out: Path) -> Path
     """
     made = out / f"wayseal-{role.name}_{source.debian_version}.cdx.json"
     interpreter = tree / library_of(role).parents[2] / "bin" / "python"
-    # The tool starts the environment's Python, whose start imports a module of setuptools: compiled,
-    # that would be in the package, and the first start on a truck would change a packaged file.
+    # The tool starts the environment's Python, whose start imports a module of setuptools. If that
+    # were compiled, it would be packed, and the first start on a truck would change a packed file.
     unwritten = {"PYTHONDONTWRITEBYTECODE": "1"}
     run(
         [
