@@ -33,6 +33,7 @@ from contracts.ledger.cometbft.founding import (
     Founding,
     begun,
     founding_in,
+    height_of,
     network_block,
 )
 from contracts.ledger.cometbft.proposals import PROPOSAL_BYTES, filled, in_order
@@ -69,7 +70,7 @@ from contracts.proto.abci_pb2 import (
 )
 from contracts.proto.sawtooth_pb2 import Block, TransactionReceipt
 from contracts.sawtooth.batches import Family
-from contracts.sawtooth.blocks import NULL_BLOCK_ID, network_height
+from contracts.sawtooth.blocks import NULL_BLOCK_ID
 from contracts.sawtooth.settings import CHAIN_ID
 
 _LOG = logging.getLogger(__name__)
@@ -157,7 +158,7 @@ class Application:
             return ResponseInfo(data="wayseal")
         return ResponseInfo(
             data="wayseal",
-            last_block_height=_height_of(head),
+            last_block_height=height_of(head),
             last_block_app_hash=bytes.fromhex(head.id),
         )
 
@@ -189,7 +190,7 @@ class Application:
         return ResponseQuery(
             key=request.path.encode(),
             value=self._chain.state.get(request.path) or b"",
-            height=0 if head is None else _height_of(head),
+            height=0 if head is None else height_of(head),
         )
 
     def check_tx(self, request: RequestCheckTx) -> ResponseCheckTx:
@@ -385,16 +386,6 @@ class Application:
                 each.height,
                 Misbehavior.Kind.Name(each.type),
             )
-
-
-def _height_of(head: StoredBlock) -> int:
-    height = network_height(head.header)
-    if height is None:
-        raise RejectedError(
-            f"block {head.num} was made by one signer: expected a chain that a network made; start "
-            "without --engine cometbft, or export it and replay it into a network"
-        )
-    return height
 
 
 def _room(obeyed: Obeyed, injected: int) -> int:

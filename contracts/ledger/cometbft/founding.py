@@ -19,6 +19,7 @@ from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.blocks.repeating import repeat, seal_words
 from contracts.ledger.cometbft.times import check_time, time_batch
+from contracts.ledger.engine.blocks import StoredBlock
 from contracts.ledger.engine.candidate import Candidate
 from contracts.ledger.engine.genesis import take_genesis
 from contracts.ledger.execution import blocktimes
@@ -28,7 +29,7 @@ from contracts.ledger.execution.verify import parse_batches, verify_batch
 from contracts.ledger.state.merkle import Update
 from contracts.proto.sawtooth_pb2 import Batch, BatchList, Block
 from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_network_block
+from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_network_block, network_height
 from contracts.sawtooth.settings import APPROVAL_THRESHOLD, propose
 from contracts.succession import SETTING, Predecessor, predecessor_of, predecessors_in
 
@@ -196,6 +197,21 @@ def network_block(chain: Chain, candidate: Candidate, height: int) -> tuple[Bloc
         state_root_hash=update.root_hash,
     )
     return block, update
+
+
+def height_of(head: StoredBlock) -> int:
+    """Return the height that made a block of the chain.
+
+    Raises:
+        RejectedError: One signer made it.
+    """
+    height = network_height(head.header)
+    if height is None:
+        raise RejectedError(
+            f"block {head.num} was made by one signer: expected a chain that a network made; start "
+            "without --engine cometbft, or export it and replay it into a network"
+        )
+    return height
 
 
 def _another_chain(founding: Founding, found: str) -> str:

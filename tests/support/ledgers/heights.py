@@ -40,6 +40,7 @@ from support.ledgers.intkey_node import FAMILIES
 CHAIN = "test"
 FOUNDER = Signer.from_hex("11" * 32)
 VALIDATOR = Signer.from_hex("22" * 32)
+POWERS = {VALIDATOR.public_key: 1}
 ACCEPT = ResponseProcessProposal.ACCEPT
 
 
@@ -140,6 +141,14 @@ def heights(directory: Path, families: Families = FAMILIES) -> Iterator[Heights]
         yield Heights(application, chain, decisions)
     finally:
         chain.close()
+
+
+@contextmanager
+def founded(directory: Path) -> Iterator[Heights]:
+    """Yield the heights of a network that has its first block."""
+    with heights(directory) as made:
+        made.begin(first_batches(), POWERS)
+        yield made
 
 
 def tx(batch: Batch) -> bytes:

@@ -62,7 +62,7 @@ def networks() -> Iterator[Networked]:
 
 
 class NoPoint(Member):
-    """A validator with a key whose first byte is none of a compressed point's."""
+    """A validator whose key begins with 4, where a compressed point begins with 2 or 3."""
 
     def message(self) -> SimpleValidator:
         return SimpleValidator(pub_key=PublicKey(secp256k1=b"\4" * 33), voting_power=self.power)

@@ -80,7 +80,7 @@ def _no_json() -> Iterator[tuple[str, str | bytes]]:
     yield "text behind the object", _signed() + "{}"
     yield "a comma behind the last member", _signed().replace("]}", "],}")
     yield "a comment", "// keys\n" + _signed()
-    yield "a number that is none", _signed(predecessors=float("nan"))
+    yield "NaN in place of a list", _signed(predecessors=float("nan"))
     yield "a list", f"[{_signed()}]"
 
 
