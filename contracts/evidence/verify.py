@@ -101,8 +101,8 @@ def verify_evidence(
         read: Told how many bytes of a video were read, again and again.
         take: Given each blob of the evidence that fits its recording. Whether the recording itself
             is proved is known only from the verdict.
-        replayed: A replay of the file's batches, of which it refused none, that nobody uses any
-            more. Who has one saves the second; all other checks are done.
+        replayed: A finished replay of the file's batches that refused none of them. It is used
+            up in place of a second replay; all other checks are done, and `take` is not called.
 
     Raises:
         NotEvidenceError: This is not an evidence file.

@@ -28,8 +28,8 @@ CORES: Final = ("GOMAXPROCS", "3")
 """On how many cores Go may run. CometBFT wakes a thousand times a second, even when nothing happens
 (`updateRoundStateRoutine` of its `consensus/reactor.go`), and Go then looks for work on each core:
 on one core an idle CometBFT takes half the CPU. But its heights are longer there, and a busy one
-takes more. It syncs before each vote, and Go counts a core that waits for a sync as used until it
-looks again; so this is one more than two. A value in the environment of the node overrides it."""
+takes more. On a machine with two cores 3 was better than 2 in most runs (docs/performance.md); why
+is not known. A value in the environment of the node overrides it."""
 LINES_KEPT: Final = 200
 """More than the traces of all its goroutines that follow an error."""
 _VERSION: Final = re.compile(r"v?(\d+\.\d+)\.\d+")
