@@ -59,7 +59,9 @@ def test_the_page_s_lines_work_as_typed(tmp_path: Path, engine: str) -> None:
     assert waiting == {"waiting": []}
     keys = [public(tmp_path, name) for name in ("anna", "dora")]
     assert left == {"administrators": keys, "change_settings": keys, "have_to_agree": 2}
-    assert all(each["changed"] for each in told if "changed" in each)
+    changed = [each["changed"] for each in told if "changed" in each]
+    assert changed, said
+    assert all(changed), said
     proposed = [each for each in told if each.get("in_force") is False]
     assert len(proposed) == 6, said
     assert sum(each.get("rejected", False) for each in told) == 2
