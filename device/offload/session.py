@@ -263,11 +263,11 @@ class Session:
 
     def _standstill(self) -> str:
         trips = counted(len(self.outbox.awaiting_receipt()), "trip has", "trips have")
-        problem = f"; last upload problem: {self.uploads.last_problem}"
+        problem = self.uploads.last_problem
         return (
             f"nothing moved for {self.patience_s:.0f} s: {self.outbox.unheld_count()} batches are "
             f"not held, {trips} no final receipt"
-            + (problem if self.uploads.last_problem else "")
+            + (f"; last upload problem: {problem}" if problem else "")
             + (f"; a receipt did not count: {self.false_receipt}" if self.false_receipt else "")
             + self._remarked()
         )

@@ -51,8 +51,8 @@ class Uploads:
             for client in clients
         ]
         self._finished = self._running = 0
+        self._problems: dict[_Key, str] = {}
         self.failures: dict[str, RejectedError] = {}
-        self.last_problem = ""
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -89,6 +89,12 @@ class Uploads:
     def left(self) -> int:
         """How many recordings are not whole at the gateway yet."""
         return len(self._known) - self._finished
+
+    @property
+    def last_problem(self) -> str:
+        """The newest problem of a recording that is not whole there; empty if none has one."""
+        with self._changed:
+            return next(reversed(self._problems.values()), "")
 
     @property
     def is_idle(self) -> bool:
@@ -131,7 +137,9 @@ class Uploads:
                 if mismatches >= MISMATCH_TRIES:
                     raise RejectedError(_explain(path, recording.digest, error)) from error
             except UnavailableError as error:
-                self.last_problem = str(error)
+                with self._changed:
+                    self._problems.pop(_key(recording), None)  # so that the newest stands last
+                    self._problems[_key(recording)] = str(error)
                 if (
                     self._progress.moves != moves
                 ):  # a connection that breaks often still moves bytes
@@ -139,6 +147,7 @@ class Uploads:
             else:
                 self._progress.note()
                 with self._changed:
+                    self._problems.pop(_key(recording), None)
                     self._finished += 1
                 return
             self._stop.wait(backoff.next_s())

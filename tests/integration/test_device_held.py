@@ -38,3 +38,13 @@ def test_a_video_that_is_not_whole_there_is_not_held(truck: Truck, gateway: Fake
     status, _, errors = truck.run("offload", "--wait-s", "1")
     assert status == FAILED, errors
     assert "last upload problem" in errors
+
+
+def test_an_upload_problem_that_was_overcome_is_not_named(
+    truck: Truck, gateway: FakeGateway
+) -> None:
+    gateway.receipts, gateway.http_failures = False, [500]
+    status, _, errors = truck.run("offload", "--wait-s", "3")
+    assert status == HELD, errors
+    assert gateway.http_failures == []
+    assert "last upload problem" not in errors

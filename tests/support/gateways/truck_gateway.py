@@ -316,8 +316,9 @@ class FakeGateway:
         elif status == 204:
             status = self._append(request, name)
             offset = len(self.uploads[name])
-        request.close_connection = status >= 300
         request.send_response(status)
+        if status >= 300:  # what is left of the request's body must not be read as the next one
+            request.send_header("Connection", "close")
         request.send_header("Upload-Offset", str(offset))
         request.send_header("Content-Length", "0")
         request.end_headers()
