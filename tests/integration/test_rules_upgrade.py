@@ -1,16 +1,22 @@
-"""A network comes to rules 1.3 node by node, while a gateway has heads for it already."""
+"""A network is updated node by node: a gateway has heads of rules 1.3 for it already, and one
+validator proposes compressed batches too early.
+"""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from http import HTTPStatus
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from contracts.ledger.client import LedgerClient
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.settings import CARRIED, ZSTD, propose
 from gateway.people.committedheads import AGAIN_S, CommittedHeads
 from gateway.people.headcheck import heads_on_ledger
 from support.gateways.heads import GATEWAY, SITE, Gateway
-from support.ledgers import earlier_node
+from support.ledgers import earlier_node, hostile_node
 from support.ledgers.cometbft import Validators, agree, has, need_cometbft, network
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.nodes import PLAIN_NODE, Node, running
@@ -20,6 +26,7 @@ from support.network.world import device, key, registrations
 pytestmark = pytest.mark.integration
 
 EARLIER_NODE = Path(earlier_node.__file__)
+HOSTILE_NODE = Path(hostile_node.__file__)
 
 
 @contextmanager
@@ -96,8 +103,42 @@ def test_a_network_goes_on_while_half_of_it_is_older(tmp_path: Path) -> None:
         assert has(four.nodes[3], *registrations())
 
 
-def upgrade(validators: Validators, number: int) -> None:
-    """Start a validator again that knows rules 1.3."""
+@pytest.mark.long
+def test_a_batch_that_is_compressed_too_early_stops_no_older_validator(tmp_path: Path) -> None:
+    """One of four is hostile and one is older: the two others refuse what the older one does."""
+    need_cometbft()
+    admin, early = key("admin"), device("truck-2", "carrier")
+    first = [untimed_genesis(admin, [admin.public_key])]
+    with network(tmp_path, 4, first, admin, EARLIER_NODE, compressed=False) as four:
+        four.nodes[0].commit(*registrations())
+        upgrade(four, 0)
+        upgrade(four, 1)
+        upgrade(four, 3, HOSTILE_NODE)
+        agree(four)
+        assert four.nodes[3].post(early).status_code == HTTPStatus.ACCEPTED
+        trucks = count(10)
+
+        def refused() -> bool:
+            """Have a height more, and say whether both new ones have refused the hostile one's."""
+            number = next(trucks)
+            four.nodes[number % 3].commit(device(f"truck-{number}", "carrier"))
+            return all(map(refused_a_proposal, four.places[:2]))
+
+        wait_until(refused)
+        assert not any(has(four.nodes[number], early) for number in range(4))
+        upgrade(four, 2)
+        four.nodes[2].commit(build_batch(admin, [propose(admin, CARRIED, ZSTD)]))
+        wait_until(lambda: has(four.nodes[2], early))
+        agree(four)
+
+
+def refused_a_proposal(place: Path) -> bool:
+    log = place.with_name(f"{place.name}.stderr")
+    return "refused the proposal of validator" in log.read_text(errors="replace")
+
+
+def upgrade(validators: Validators, number: int, script: Path = PLAIN_NODE) -> None:
+    """Start a validator again with another program."""
     assert validators.stop(number) == 0
-    validators.script = PLAIN_NODE
+    validators.script = script
     validators.start(number)

@@ -129,4 +129,4 @@ def test_what_is_no_setting_says_nothing_and_stops_nobody(value: bytes) -> None:
 
 def was_sent(mempool: Mempool, batch_id: str) -> bool:
     known = mempool._ledger.application.batches  # noqa: SLF001 - of this test
-    return any(known.get(tx).id == batch_id for tx in mempool.taken)
+    return any(known.get(tx, frames=True).id == batch_id for tx in mempool.taken)

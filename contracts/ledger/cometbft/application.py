@@ -25,7 +25,7 @@ from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft.abci import Method
 from contracts.ledger.cometbft.admission import Admission
-from contracts.ledger.cometbft.batches import CarriedBatches, are_compressed
+from contracts.ledger.cometbft.batches import CarriedBatches, Reading, are_compressed
 from contracts.ledger.cometbft.decisions import Code, Decision, Result, code_of
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.founding import (
@@ -127,6 +127,8 @@ class Application:
         self._stopping = stopping
         self._height = _Height()
         self.batches = CarriedBatches()
+        self._offered = Reading(chain, self.batches)  # for the mempool's thread
+        self._ordered = Reading(chain, self.batches)  # for the consensus thread
         self.admission = Admission(chain, executing)
         self.founded = threading.Event()
         """Set once there is a genesis block; with a snapshot, once the engine goes on from it."""
@@ -198,7 +200,7 @@ class Application:
         if request.type:  # again after a block: nothing that was checked can have changed
             return ResponseCheckTx()
         try:
-            batch = self.batches.get(request.tx)
+            batch = self._offered.get(request.tx)
         except RejectedError as error:
             return ResponseCheckTx(code=Code.MALFORMED, log=str(error))
         code, log = self.admission.admit(batch)
@@ -206,7 +208,7 @@ class Application:
 
     def prepare_proposal(self, request: RequestPrepareProposal) -> ResponsePrepareProposal:
         """Sort what the mempool holds, and put the time first."""
-        carried = in_order(list(self.batches.within(request.txs, BLOCK_BATCH_BYTES_MAX)))
+        carried = in_order(list(self._ordered.within(request.txs, BLOCK_BATCH_BYTES_MAX)))
         obeyed, first = self._obeyed(), self._time_tx(request) if carried else []
         chosen = filled(
             carried,
@@ -289,7 +291,7 @@ class Application:
         return [canonical(time_batch(self._signer, self._head(), read, time_s))]
 
     def _check_proposal(self, request: RequestProcessProposal) -> None:
-        carried = list(self.batches.within(request.txs, BLOCK_BATCH_BYTES_MAX))
+        carried = list(self._ordered.within(request.txs, BLOCK_BATCH_BYTES_MAX))
         timed = [number for number, each in enumerate(carried) if is_time(each.batch)]
         obeyed = self._obeyed()
         if timed != ([0] if carried and obeyed.injects_times else []):
@@ -311,7 +313,7 @@ class Application:
         room = _room(obeyed, int(obeyed.injects_times))
         for number, tx in enumerate(request.txs):
             try:
-                batch = self.batches.get(tx)
+                batch = self._ordered.get(tx)
             except RejectedError:
                 height.codes.append(Code.MALFORMED)
                 continue

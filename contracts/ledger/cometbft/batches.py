@@ -9,6 +9,7 @@ not say that all validators know compressed ones, none is sent.
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from contracts.encoding import canonical, parse
@@ -17,6 +18,8 @@ from contracts.ledger.blocks.compression import MAGIC, compressed, expanded
 from contracts.ledger.cometbft.home import MEMPOOL_BATCHES
 from contracts.ledger.cometbft.proposals import Carried
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX
+from contracts.ledger.engine.governed import Governed
+from contracts.ledger.engine.ports import BlockReader
 from contracts.ledger.execution.settings import Readable, setting_in_force
 from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
 from contracts.proto.sawtooth_pb2 import Batch
@@ -31,6 +34,14 @@ EXPANSION_MAX: Final = 32
 Readings are 4 to 5 times longer."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A batch in a transaction of the engine, and whether that is a frame."""
+
+    batch: VerifiedBatch
+    is_frame: bool
+
+
 class CarriedBatches:
     """Parses and verifies each transaction of the engine once; safe in any thread.
 
@@ -40,11 +51,15 @@ class CarriedBatches:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: OrderedDict[bytes, VerifiedBatch] = OrderedDict()
+        self._known: OrderedDict[bytes, _Known] = OrderedDict()
         self._bytes = 0
 
-    def get(self, tx: bytes) -> VerifiedBatch:
+    def get(self, tx: bytes, *, frames: bool) -> VerifiedBatch:
         """Return the batch in a transaction of the engine, all of its signatures checked.
+
+        Args:
+            tx: The transaction.
+            frames: Whether it may be a frame.
 
         Raises:
             RejectedError: It is not a batch, or not a valid one. Each validator says the same.
@@ -54,9 +69,53 @@ class CarriedBatches:
             if known is not None:
                 self._known.move_to_end(tx)
         if known is None:
-            known = _verified(tx)
-            self.add(tx, known)
-        return known
+            known = _verified(tx, frames=frames)
+            self._add(tx, known)
+        if known.is_frame and not frames:
+            raise RejectedError("compressed batch, before the network carries batches compressed")
+        return known.batch
+
+    def add(self, tx: bytes, batch: VerifiedBatch) -> None:
+        """Remember a batch that was verified elsewhere in this process, and made to `tx` here."""
+        self._add(tx, _Known(batch, is_frame=tx.startswith(MAGIC)))
+
+    def forget(self, txs: Iterable[bytes]) -> None:
+        """Drop what was decided."""
+        with self._lock:
+            for tx in txs:
+                if (known := self._known.pop(tx, None)) is not None:
+                    self._bytes -= known.batch.size
+
+    def _add(self, tx: bytes, known: _Known) -> None:
+        with self._lock:
+            if tx not in self._known:
+                self._known[tx] = known
+                self._bytes += known.batch.size
+            while len(self._known) > REMEMBERED_BATCHES or self._bytes > REMEMBERED_BYTES:
+                _, forgotten = self._known.popitem(last=False)
+                self._bytes -= forgotten.batch.size
+
+
+class Reading:
+    """Reads what the engine carries as the chain allows after its newest block; for one thread.
+
+    Args:
+        chain: Says whether a batch may be compressed.
+        batches: What was verified already.
+    """
+
+    def __init__(self, chain: BlockReader, batches: CarriedBatches) -> None:
+        self._batches = batches
+        self._frames = Governed(chain, may_be_compressed, before=False)
+
+    def get(self, tx: bytes) -> VerifiedBatch:
+        """Return the batch in a transaction of the engine, all of its signatures checked.
+
+        Raises:
+            RejectedError: It is not a batch, or not a valid one, or compressed too early. Each
+                validator says the same after the same block.
+        """
+        return self._batches.get(tx, frames=self._frames.now())
 
     def within(self, txs: Iterable[bytes], size_max: int) -> Iterator[Carried]:
         """Yield transactions with their batches, up to the first beyond `size_max` bytes together.
@@ -71,22 +130,13 @@ class CarriedBatches:
             if size > size_max:
                 return
 
-    def add(self, tx: bytes, batch: VerifiedBatch) -> None:
-        """Remember a batch that was verified elsewhere in this process."""
-        with self._lock:
-            if tx not in self._known:
-                self._known[tx] = batch
-                self._bytes += batch.size
-            while len(self._known) > REMEMBERED_BATCHES or self._bytes > REMEMBERED_BYTES:
-                _, forgotten = self._known.popitem(last=False)
-                self._bytes -= forgotten.size
 
-    def forget(self, txs: Iterable[bytes]) -> None:
-        """Drop what was decided."""
-        with self._lock:
-            for tx in txs:
-                if (known := self._known.pop(tx, None)) is not None:
-                    self._bytes -= known.size
+def may_be_compressed(state: Readable) -> bool:
+    """Say whether a batch may come compressed: the setting is there, whatever it says.
+
+    Once it is, it stays, so a batch that was under way when its value changed is still read.
+    """
+    return setting_in_force(state, CARRIED) is not None
 
 
 def are_compressed(state: Readable) -> bool:
@@ -101,19 +151,19 @@ def carried(batch: Batch) -> bytes:
     return frame if len(frame) < len(wire) <= EXPANSION_MAX * len(frame) else wire
 
 
-def _verified(tx: bytes) -> VerifiedBatch:
+def _verified(tx: bytes, *, frames: bool) -> _Known:
     """Return the batch in a transaction of the engine.
 
     A batch with a field that nobody knows may begin like a frame. Validators from before there were
     frames take it, so the others have to take it too.
     """
     try:
-        return verify_batch(_parse(tx))
+        return _Known(verify_batch(_parse(tx)), is_frame=False)
     except RejectedError:
-        if not tx.startswith(MAGIC):
+        if not (frames and tx.startswith(MAGIC)):
             raise
     most = min(BLOCK_BATCH_BYTES_MAX, EXPANSION_MAX * len(tx))
-    return verify_batch(_parse(expanded(tx, most, "batch")))
+    return _Known(verify_batch(_parse(expanded(tx, most, "batch"))), is_frame=True)
 
 
 def _parse(wire: bytes) -> Batch:
