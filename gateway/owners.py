@@ -41,5 +41,5 @@ def place_of_others(subject: str, path: Path, settings: Settings) -> Finding | N
 
 
 def _others(subject: str, path: Path, found: int, owner: int) -> Finding:
-    why = f"{path} belongs to user {found}, and the gateway's data to {owner}, who cannot use it"
+    why = f"{path} belongs to user {found}: user {owner}, who has the gateway's data, cannot use it"
     return error(subject, why, f"chown -R {owner} {path}")

@@ -1,6 +1,6 @@
 """What a command found when it only looked: a line each, `ok`, `warning` or `error`.
 
-A finding that somebody should act on has a remedy: what to type or change, in one line.
+Each warning and each error has a remedy: what to type or change, in one line.
 """
 
 import getpass
@@ -33,13 +33,19 @@ class Finding:
     Attributes:
         subject: A setting, a file or a peer.
         words: What is well, or expected and actual.
-        remedy: What to type or change; empty if nothing, or if the words say it.
+        remedy: What to type or change; empty if and only if all is well.
     """
 
     severity: Severity
     subject: str
     words: str
     remedy: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.severity is Severity.OK) == bool(self.remedy):
+            raise ValueError(
+                f"{self}: expected a remedy for a warning or an error, and none for ok"
+            )
 
 
 def report(findings: Iterable[Finding]) -> bool:
@@ -66,12 +72,12 @@ def ok(subject: str, words: str) -> Finding:
     return Finding(Severity.OK, subject, words)
 
 
-def warning(subject: str, words: object, remedy: str = "") -> Finding:
+def warning(subject: str, words: object, remedy: str) -> Finding:
     """Return a finding that somebody should look at."""
     return Finding(Severity.WARNING, subject, str(words), remedy)
 
 
-def error(subject: str, words: object, remedy: str = "") -> Finding:
+def error(subject: str, words: object, remedy: str) -> Finding:
     """Return a finding without whose remedy the process does not do its work."""
     return Finding(Severity.ERROR, subject, str(words), remedy)
 
@@ -95,7 +101,8 @@ def directory(subject: str, path: Path, *, made: bool) -> Finding:
         return ok(subject, f"{path}")
     if made:
         why = f"{path} is missing; the first start makes it"
-        return warning(subject, why, "start it; if it was there before, mount or restore it first")
+        again = "if the directory was there before, mount or restore it first; then start"
+        return warning(subject, why, again)
     return error(subject, f"{path} is missing", f"mkdir -p {path}")
 
 

@@ -18,6 +18,7 @@ from contracts.runtime.checks import (
     files,
     guarded,
     ok,
+    private,
     report,
     warning,
 )
@@ -36,6 +37,17 @@ _NO_BROKER: Final = (
     "at the gateway: wayseal-gateway check, systemctl start mosquitto; or correct mqtt in the "
     "settings here"
 )
+_NO_GATEWAY: Final = (
+    "at the gateway: wayseal-gateway doctor; or correct rest, tls_ca or site_id in the settings "
+    "here"
+)
+_NO_KEY: Final = (
+    "restore it; without a copy: move the data directory away, wayseal-device init, and have the "
+    "new key registered"
+)
+_SEE_KEY: Final = "the line about `key` says what to do"
+_COMPLETE: Final = "add it: docs/device.md has a complete file"
+_LEFT_OUT: Final = "wayseal-device check FILE says why; take it out of [source] if nobody needs it"
 _SENSORS: Final = 'driver = "sensors" and tables [[sensors]]: docs/device.md has a complete file'
 _NOT_YET: Final = (
     "does not admit this device yet, which asks in by its certificate in its next offload"
@@ -65,7 +77,9 @@ def findings(settings: Settings, *, offline: bool, config: Path | None = None) -
     yield directory("data", settings.data, made=True)
     yield _key(settings)
     if settings.trip is None:
-        yield warning("[trip]", "missing: `record` and `run` need it, unless they join a trip")
+        yield warning(
+            "[trip]", "missing: `record` and `run` need it, unless they join a trip", _COMPLETE
+        )
     if settings.source is None:
         yield warning("[source]", "missing: `run`, and so the service, does not start", _SENSORS)
     else:
@@ -84,7 +98,8 @@ def findings(settings: Settings, *, offline: bool, config: Path | None = None) -
     if not offline:
         yield from check_sensors.presence(settings, _signer(settings))
     if not settings.sites:
-        yield warning("[gateway]", "missing, as is [[gateways]]: `offload` and `run` need one")
+        words = "missing, as is [[gateways]]: `offload` and `run` need one"
+        yield warning("[gateway]", words, f"wayseal-device enrol --claim CLAIM; or {_COMPLETE}")
     for gateway in settings.sites:
         section = f"{gateway.site_id}: gateways" if settings.gateways else "gateway"
         yield from _on_paper(gateway, section)
@@ -107,7 +122,7 @@ def _source(settings: Settings) -> Iterator[Finding]:
     left_out = [each.name for each in found.derived_from if each.role == "left-out"]
     for line in found.lines():
         is_left_out = any(line.startswith(f"{name}: left out") for name in left_out)
-        yield warning("source", line) if is_left_out else ok("source", line)
+        yield warning("source", line, _LEFT_OUT) if is_left_out else ok("source", line)
 
 
 def _signer(settings: Settings) -> Signer | None:
@@ -119,11 +134,11 @@ def _signer(settings: Settings) -> Signer | None:
 
 def _key(settings: Settings) -> Finding:
     if not settings.key_file.exists():
-        return error("key", f"{settings.key_file} is missing; `wayseal-device init` makes it")
+        return error("key", f"{settings.key_file} is missing", "wayseal-device init")
     try:
         return ok("key", Signer.load(settings.key_file).public_key)
     except WaysealError as problem:
-        return error("key", problem)
+        return error("key", problem, private(settings.key_file, _NO_KEY))
 
 
 def _on_paper(gateway: GatewaySettings, section: str) -> Iterator[Finding]:
@@ -131,9 +146,12 @@ def _on_paper(gateway: GatewaySettings, section: str) -> Iterator[Finding]:
     token = "of the settings" if gateway.token else "given by the device's key"
     yield ok(f"{gateway}", f"token {token}, public keys: {len(gateway.public_keys)}")
     if not gateway.public_keys:
-        yield error(f"{section}.public_keys", "expected at least one key, got none")
+        remedy = "put the public_key there that `wayseal-gateway key` prints at the gateway"
+        yield error(f"{section}.public_keys", "expected at least one key, got none", remedy)
     if gateway.genesis_block_id is None:
-        yield warning(f"{section}.genesis_block_id", "missing: no receipt deletes anything here")
+        remedy = "put the genesis_block_id there that `wayseal-gateway trust` prints"
+        words = "missing: no receipt deletes anything here"
+        yield warning(f"{section}.genesis_block_id", words, remedy)
     for name in ("mqtt_ca", "tls_ca", "tls_certificate", "tls_key"):
         yield from files([(f"{section}.{name}", getattr(gateway, name))])
 
@@ -148,8 +166,9 @@ def _asked(gateway: GatewaySettings, section: str, settings: Settings) -> Iterat
         told = check_site(gateway)
     except WaysealError as problem:
         if gateway.site_id is not None:
-            yield error(subject, problem)
-            yield _listens(gateway, "no login: nothing there says that it is the site's gateway")
+            yield error(subject, problem, _NO_GATEWAY)
+            without = "no login: nothing there says that it is the site's gateway"
+            yield _listens(gateway, without, _NO_GATEWAY)
             return
         why = f"public_keys and genesis_block_id are not compared: {problem}"
         yield warning(subject, why, "compare them with `wayseal-gateway key` and `trust`")
@@ -162,8 +181,8 @@ def _asked(gateway: GatewaySettings, section: str, settings: Settings) -> Iterat
         if not gateway.token:
             gateway = gateway.with_token(Signer.load(settings.key_file), settings.device_id)
     except WaysealError as problem:
-        yield _listens(gateway, "no login: the device's key gives no token")
-        yield error(subject, problem)
+        yield _listens(gateway, "no login: the device's key gives no token", _SEE_KEY)
+        yield error(subject, problem, _SEE_KEY)
         return
     yield _login(gateway, settings, asks_in=asks_in)
     try:
@@ -171,9 +190,12 @@ def _asked(gateway: GatewaySettings, section: str, settings: Settings) -> Iterat
             client.check_token()
         yield ok(subject, "knows the token")
     except RejectedError as problem:
-        yield _not_yet(subject, settings, problem) if asks_in else error(subject, problem)
+        if asks_in:
+            yield _not_yet(subject, settings, problem)
+        else:
+            yield error(subject, problem, _admit(settings))
     except WaysealError as problem:
-        yield error(subject, problem)
+        yield error(subject, problem, _NO_GATEWAY)
 
 
 def _trusted(
@@ -210,13 +232,13 @@ def _trusted(
         yield ok(subject, "has the key and the ledger that the settings trust")
 
 
-def _listens(gateway: GatewaySettings, without: str) -> Finding:
+def _listens(gateway: GatewaySettings, without: str, remedy: str) -> Finding:
     subject = f"broker {gateway.mqtt}"
     try:
         connect((gateway.mqtt_host, gateway.mqtt_port), _ANSWER_S)
     except WaysealError as problem:
         return error(subject, problem, _NO_BROKER)
-    return warning(subject, f"accepts connections; {without}")
+    return warning(subject, f"accepts connections; {without}", remedy)
 
 
 def _not_yet(subject: str, settings: Settings, refusal: WaysealError) -> Finding:
@@ -233,7 +255,8 @@ def _login(gateway: GatewaySettings, settings: Settings, *, asks_in: bool) -> Fi
             with offload_lock(settings):
                 pass
     except UnavailableError as problem:
-        return _listens(gateway, f"no login, which would end its session: {problem}")
+        without = f"no login, which would end the session of the offload: {problem}"
+        return _listens(gateway, without, "look again when the offload has ended")
     patient = replace(gateway, timeout_s=min(gateway.timeout_s, _ANSWER_S))
     try:
         with MqttConnection(patient, settings.device_id):
@@ -244,11 +267,15 @@ def _login(gateway: GatewaySettings, settings: Settings, *, asks_in: bool) -> Fi
         return error(
             subject,
             _words(subject, problem),
-            f"at the gateway: wayseal-gateway token {settings.device_id} --role device, or enrol "
-            "this device; a mosquitto must have been told: wayseal-gateway mosquitto",
+            f"{_admit(settings)}; a mosquitto must have been told: wayseal-gateway mosquitto",
         )
     except UnavailableError as problem:
         return error(subject, _words(subject, problem), _NO_BROKER)
+
+
+def _admit(settings: Settings) -> str:
+    name = settings.device_id
+    return f"at the gateway: wayseal-gateway token {name} --role device, or enrol this device"
 
 
 def _words(subject: str, problem: WaysealError) -> str:

@@ -35,6 +35,8 @@ _ON_I2C: Final = (
     "which addresses answer"
 )
 _PLUG: Final = "docs/hardware.md says how to check a camera"
+_SOON: Final = "look again in a minute; journalctl -u wayseal-device says what keeps it"
+_NEAR: Final = "mend that, or have [presence] find out in another way: docs/device.md"
 _REMEDIES: Final = {
     "iio": _ON_I2C,
     "hwmon": _ON_I2C,
@@ -81,7 +83,7 @@ def _told(settings: Settings) -> Iterator[Finding]:
     for subject, name, remedy in asked:
         told = found.get(name)
         if told is None:
-            yield warning(subject, "the agent runs, and has not told of it yet")
+            yield warning(subject, "the agent runs, and has not told of it yet", _SOON)
         elif told["health"] == Health.WORKS:
             yield ok(subject, f"works since {told['since']}, says the agent that runs")
         else:
@@ -103,14 +105,14 @@ def presence(settings: Settings, signer: Signer | None) -> Iterator[Finding]:
         return
     subject = f"presence by {settings.presence.by}"
     if signer is None:
-        yield warning(subject, "not looked at: the device has no key yet")
+        yield warning(subject, "not looked at: the device has no key yet", "wayseal-device init")
         return
     stop = Stop()
     try:
         near = presence_of(settings.presence, settings, signer, stop).look()
         yield ok(subject, "a site is near" if near else "no site is near")
     except WaysealError as problem:
-        yield error(subject, problem)
+        yield error(subject, problem, _NEAR)
     finally:
         stop.close()
 
@@ -119,7 +121,8 @@ def _missing(settings: Settings, measured: Sequence[Measured]) -> Iterator[Findi
     if settings.trip is None or not settings.sensors:
         return
     for name in missing(settings.trip.must_measure, measured):
-        yield warning("sensors", f"none gives {name}, which the deliveries of [trip] limit")
+        words = f"no sensor gives {name}, which the deliveries of [trip] limit"
+        yield warning("sensors", words, f"add a sensor of {name} as [[sensors]]")
 
 
 def _tried(subject: str, remedy: str, ask: Callable[[], str]) -> Finding:

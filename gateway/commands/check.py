@@ -123,7 +123,8 @@ def _tokens(settings: Settings) -> Finding:
         damage = DamageNotes()
         count = len(Tokens(settings.tokens_file, damage).entries())
     except WaysealError as problem:
-        again = f"restore it from the backup; without one: rm {settings.tokens_file}, new tokens"
+        afresh = f"rm {settings.tokens_file}, and make new tokens"
+        again = f"restore it from the backup; without one: {afresh}"
         return error("tokens", problem, private(settings.tokens_file, again))
     if damaged := damage.told():
         return warning("tokens", damaged[0], "wayseal-gateway token NAME --role ROLE, once more")

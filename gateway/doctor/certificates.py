@@ -150,10 +150,11 @@ def _pair(
     yield _validity(subject, certificate, now_ms, last=False)
     if key is None or not os.access(key, os.R_OK):
         return
-    if key.stat().st_mode & 0o007:
+    mode = key.stat().st_mode
+    if mode & 0o007:
         yield error(
             f"{table}.{name.replace('certificate', 'key')}",
-            f"everybody on this machine may use {key}, got mode {key.stat().st_mode & 0o777:04o}",
+            f"everybody on this machine may use {key}: its mode is {mode & 0o777:04o}",
             f"chmod o= {key}; if others may have copied it, make a new key and certificate",
         )
     try:
@@ -174,7 +175,9 @@ def _validity(subject: str, path: Path, now_ms: int, *, last: bool) -> Finding:
     if ends <= now_ms:
         return error(subject, f"{path} expired at {rfc3339(ends)}", renew)
     if begins > now_ms:
-        clock = "set this machine's clock; if it is right, wait, or have it made again"
+        clock = (
+            "set this machine's clock; if that is right, wait, or have the certificate made again"
+        )
         return error(subject, f"{path} is not valid before {rfc3339(begins)}", clock)
     left = (ends - now_ms) // _DAY_MS
     if left < SOON_DAYS:

@@ -37,7 +37,8 @@ def _beside_the_ledger(settings: Settings, machine: Machine) -> Iterator[Finding
     except UnavailableError:
         return
     except RejectedError as problem:
-        yield warning("clock", f"the ledger's block times cannot be read: {problem}")
+        older = "upgrade the older one of gateway and node, then run wayseal-gateway doctor again"
+        yield warning("clock", f"the ledger's block times cannot be read: {problem}", older)
         return
     if entry is None:
         yield ok("clock", "the ledger records no block times to compare with")

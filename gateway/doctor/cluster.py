@@ -17,7 +17,7 @@ FORGOTTEN_DAYS: Final = 10
 """After that Cassandra forgets a deletion (gc_grace_seconds), and a node is replaced."""
 LATE_DAYS: Final = 1
 _DAY_MS: Final = 86_400_000
-_UP: Final = "start Cassandra on it, or find what keeps this machine from it"
+_UP: Final = "start Cassandra there, or find what keeps this machine from it"
 
 
 def findings(settings: Settings, now_ms: int) -> Iterator[Finding]:
@@ -44,7 +44,7 @@ def findings(settings: Settings, now_ms: int) -> Iterator[Finding]:
         )
     keyspace = settings.cassandra.keyspace
     if seen.step is None:
-        why = f"keyspace {keyspace} is not there; the gateway makes it when it first connects"
+        why = f"keyspace {keyspace} is missing; the gateway makes it when it first connects"
         yield warning("cassandra schema", why, "systemctl start wayseal-gateway")
     elif seen.step < seen.newest_step:
         why = f"keyspace {keyspace} is at step {seen.step} of {seen.newest_step}"

@@ -24,7 +24,7 @@ def findings(settings: Settings, machine: Machine) -> Iterator[Finding]:
     try:
         seen = take(machine.kernel, places_of(settings), machine.run, LinkWatch())
     except UnavailableError as problem:
-        yield error("volumes", problem)
+        yield error("volumes", problem, "run this as root, where /proc and /sys are the machine's")
         return
     for volume in seen.volumes:
         yield from _volume(volume, settings)

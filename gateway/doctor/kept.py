@@ -8,6 +8,7 @@ from contracts.errors import WaysealError
 from contracts.runtime.checks import Finding, error, ok, warning
 from contracts.runtime.sizes import size
 from contracts.runtime.sqlite import used_bytes
+from contracts.text import counted
 from gateway.blobstore import BLOBS_ID
 from gateway.budgets import NEARLY_FULL
 from gateway.intake.held import State
@@ -77,7 +78,7 @@ def _lost(settings: Settings) -> Iterator[Finding]:
     if lost:
         yield warning(
             "data",
-            f"{', '.join(lost)} missing in {settings.data}, beside a key that was there before",
+            f"{', '.join(lost)} missing in {settings.data}, although this gateway worked before",
             "restore them from the backup, or mount the right disk, before you start the gateway",
         )
     remembered = (settings.data / "volume-ids" / BLOBS_ID).exists()  # then `check` tells it
@@ -126,7 +127,7 @@ def _inbox(settings: Settings) -> Iterator[Finding]:
     if quarantined:
         yield warning(
             "quarantine",
-            f"{quarantined} batches, {size(size_bytes)}, that the ledger refuses",
+            f"the ledger refuses {counted(quarantined, 'batch', 'batches')}, {size(size_bytes)}",
             f"{_ASK} /v1/quarantine tells why; mend that, then POST "
             "/v1/quarantine/BATCH_ID/release, or DELETE /v1/waiting/batches/BATCH_ID",
         )
@@ -154,7 +155,7 @@ def _deletions(settings: Settings, *, runs: bool) -> Iterator[Finding]:
         yield error("deletions", problem, _DAMAGED)
         return
     if begun and not runs:
-        words = f"{begun} were begun and are not done, and the gateway does not run"
+        words = f"{counted(begun, 'deletion')} not finished, and the gateway does not run"
         yield warning("deletions", words, "systemctl start wayseal-gateway, which finishes them")
     else:
         yield ok("deletions", f"{begun} under way")

@@ -13,7 +13,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     if missing:
         yield warning(
             "receipts.requires",
-            f"{', '.join(map(str, missing))} is no copy that this site makes: its receipts stay "
+            f"this site does not make the copy {', '.join(map(str, missing))}: its receipts stay "
             f"provisional until another site makes it",
             "change receipts.requires in the whole network, or storage.blob_store and "
             "cassandra.write_consistency here",

@@ -243,7 +243,9 @@ def test_check_config_asks_each_sensor_and_looks_for_a_site(roaming: RoamingTruc
     assert re.search(r"ok +sensor door: no door-open now", said), said
     assert re.search(r"error +sensor cargo: .*expected a chip 'no-such-chip'", said), said
     assert re.search(r"ok +presence by file: a site is near", said), said
-    assert re.search(r"warning +sensors: none gives temperature, which the deliveries", said), said
+    assert re.search(
+        r"warning +sensors: no sensor gives temperature, which the deliveries", said
+    ), said
 
 
 def test_check_config_leaves_the_sensors_of_a_running_agent_alone(roaming: RoamingTruck) -> None:

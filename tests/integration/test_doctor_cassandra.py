@@ -28,7 +28,7 @@ def test_a_cluster_s_schema_and_open_deletions(cassandra: Cluster, tmp_path: Pat
     ailing.set("cassandra", contact_points=list(cassandra.addresses))
     config = config_of(cassandra, KEYSPACE)
     severity, words = about(ailing.look(offline=False), "cassandra schema")
-    assert (severity, f"keyspace {KEYSPACE} is not there" in words) == ("warning", True)
+    assert (severity, f"keyspace {KEYSPACE} is missing" in words) == ("warning", True)
     with cql(config) as session:
         assert not session.execute(
             "SELECT * FROM system_schema.keyspaces WHERE keyspace_name = %s", (KEYSPACE,)

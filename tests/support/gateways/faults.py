@@ -317,7 +317,7 @@ FAULTS: Final = {
     ),
     "policy that this site never meets": Fault(
         put("receipts", requires=["volume", "blobs:QUORUM"]),
-        ("warning", "receipts.requires", "blobs:QUORUM is no copy that this site makes"),
+        ("warning", "receipts.requires", "this site does not make the copy blobs:QUORUM"),
         "change receipts.requires",
         lambda a: a.unset("receipts", "requires"),
     ),
@@ -349,7 +349,7 @@ FAULTS: Final = {
         lambda a: a.change(
             "inbox.db", "UPDATE batches SET state = 'quarantined' WHERE arrival = 1"
         ),
-        ("warning", "quarantine", "1 batches"),
+        ("warning", "quarantine", "the ledger refuses 1 batch,"),
         "GET /v1/quarantine tells why",
         lambda a: a.change("inbox.db", "UPDATE batches SET state = 'held' WHERE arrival = 1"),
     ),
@@ -385,7 +385,7 @@ FAULTS: Final = {
             "deletions.db",
             "INSERT INTO deletions (recording, wire, state) VALUES (x'00', x'00', 'begun')",
         ),
-        ("warning", "deletions", "1 were begun and are not done"),
+        ("warning", "deletions", "1 deletion not finished"),
         "systemctl start wayseal-gateway",
         lambda a: a.change("deletions.db", "UPDATE deletions SET state = 'done'"),
     ),

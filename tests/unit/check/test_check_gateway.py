@@ -144,7 +144,7 @@ def test_root_is_told_what_the_service_s_user_cannot_use(
         ("inbox.db", settings.data / "inbox.db"),
         (f"volume {name}", volume.path),
     ):
-        assert f"error    {subject}: {there} belongs to user 0, and the gateway's data" in said
+        assert f"error    {subject}: {there} belongs to user 0: user 4321" in said
         assert f"remedy: chown -R 4321 {there}\n" in said
     assert f"ok       volume {name}" not in said
     assert f"ok       blobs: {settings.blobs_dir}" in said

@@ -265,4 +265,4 @@ def test_no_login_ends_the_session_of_an_offload(tmp_path: Path) -> None:
             found = on_the_truck(settings, offline=False)
             (broker,) = [each for each in found if each.subject.startswith("broker")]
     assert broker.severity == "warning"
-    assert "no login, which would end its session" in broker.words
+    assert "no login, which would end the session of the offload" in broker.words
