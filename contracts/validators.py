@@ -61,7 +61,7 @@ def validators_in(get: Callable[[str], bytes | None]) -> Powers | None:
     Raises:
         RejectedError: The setting is malformed.
     """
-    value = _setting(get, SETTING)
+    value = setting_in(get, SETTING)
     if value is None:
         return None
     try:
@@ -72,10 +72,16 @@ def validators_in(get: Callable[[str], bytes | None]) -> Powers | None:
 
 def chain_id_in(get: Callable[[str], bytes | None]) -> str | None:
     """Return the name of the network of validators; None on a ledger that one signer makes."""
-    return _setting(get, CHAIN_ID)
+    return setting_in(get, CHAIN_ID)
 
 
-def _setting(get: Callable[[str], bytes | None], name: str) -> str | None:
+def setting_in(get: Callable[[str], bytes | None], name: str) -> str | None:
+    """Return the value of a setting on the ledger; None if it is not set.
+
+    Args:
+        get: Returns the value at an address.
+        name: Of the setting.
+    """
     wire = get(address.setting(name))
     entries = () if wire is None else parse(Setting, wire).entries
     return next((each.value for each in entries if each.key == name), None)

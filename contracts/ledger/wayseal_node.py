@@ -18,7 +18,7 @@ from contracts.ledger.cometbft.home import HOME, Pace
 from contracts.ledger.cometbft.network import begin_again, prepare
 from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.component.connections import new_curve_key
-from contracts.ledger.component.listening import Listening, is_loopback
+from contracts.ledger.component.listening import Listening
 from contracts.ledger.component.port import Port
 from contracts.ledger.curvekeys import load_or_create
 from contracts.ledger.engine.blocks import StoredBlock
@@ -38,6 +38,7 @@ from contracts.runtime.commands import (
 )
 from contracts.runtime.files import locked, make_directory
 from contracts.runtime.logs import write_as
+from contracts.runtime.ports import is_loopback
 from contracts.runtime.serving.server import event_loop, listening
 from contracts.runtime.serving.tls import Tls
 from contracts.sawtooth.blocks import network_height

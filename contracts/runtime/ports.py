@@ -1,5 +1,6 @@
-"""TCP ports for servers that cannot choose their own."""
+"""TCP ports for servers that cannot choose their own, and addresses of this machine alone."""
 
+import ipaddress
 import os
 import random
 from collections import OrderedDict
@@ -56,6 +57,16 @@ def free_port(*addresses: str, among: Sequence[int] = PORTS) -> int:
         f"expected a port that is free at {' and '.join(listening_at)}, "
         f"got none in {len(tried)} tries"
     )
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this machine reaches `host`; of names, only localhost surely is such."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _keep(port: int) -> bool:

@@ -1,5 +1,6 @@
 """Commands of a network refuse before they change or remove anything."""
 
+import json
 import re
 from argparse import Namespace
 from pathlib import Path
@@ -186,3 +187,67 @@ def test_a_snapshot_needs_no_export(data: Path, file: Path, exports: tuple[Path,
         commands.join_network(
             Namespace(data=data, file=file, chain=exports[0], snapshot=PORTS, trust="")
         )
+
+
+def test_who_joins_is_told_who_administers_and_who_validates(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    admins = [SIGNER.public_key, VALIDATOR.public_key]
+    write_network(tmp_path / "network.json", found([CARD], CHAIN, admins))
+    file = tmp_path / "network.json"
+    commands.join_network(Namespace(data=data, file=file, chain=None, **NO_SNAPSHOT))
+    told = json.loads(capsys.readouterr().out)
+    assert told["administrators"] == admins
+    assert told["validators"] == {CARD.public_key: 1}
+    assert re.fullmatch("[0-9a-f]{128}", told["genesis_block_id"])
+
+
+def test_the_administrators_of_a_ledger_stay_and_are_not_told(
+    data: Path, file: Path, exports: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands.join_network(Namespace(data=data, file=file, chain=exports[0], **NO_SNAPSHOT))
+    assert "administrators" not in json.loads(capsys.readouterr().out)
+
+
+def test_a_network_file_that_shows_other_validators_than_it_has_is_refused(
+    data: Path, tmp_path: Path
+) -> None:
+    network = found([CARD], CHAIN, [SIGNER.public_key])
+    shown = Card(SIGNER.public_key, CARD.peer)
+    write_network(tmp_path / "network.json", Network([shown], network.genesis))
+    file = tmp_path / "network.json"
+    with pytest.raises(RejectedError, match="other validators than its cards"):
+        commands.join_network(Namespace(data=data, file=file, chain=None, **NO_SNAPSHOT))
+    assert not (data / FILE).exists()
+
+
+@pytest.mark.parametrize("validators", [None, [], [{"pub_key": {}}], [{"power": "many"}]])
+def test_a_genesis_without_validators_is_one_clear_error(
+    validators: object, data: Path, tmp_path: Path
+) -> None:
+    genesis = found([CARD], CHAIN, [SIGNER.public_key]).genesis | {"validators": validators}
+    write_network(tmp_path / "network.json", Network([CARD], genesis))
+    file = tmp_path / "network.json"
+    with pytest.raises(RejectedError, match="validators"):
+        commands.join_network(Namespace(data=data, file=file, chain=None, **NO_SNAPSHOT))
+
+
+@pytest.mark.parametrize(
+    ("hosts", "shared"),
+    [
+        (("dairy.example", "shop.example"), False),
+        (("ledgers.example", "LEDGERS.example"), True),
+        (("10.0.0.5", "10.0.0.6"), False),
+        (("[2001:db8::1]", "[2001:db8::1]"), True),
+        (("127.0.0.1", "shop.example"), True),
+    ],
+)
+def test_validators_behind_one_address_let_each_other_in(
+    hosts: tuple[str, str], *, shared: bool
+) -> None:
+    keys = (SIGNER.public_key, VALIDATOR.public_key)
+    cards = [
+        Card(key, f"{'ab' * 20}@{host}:{26656 + number}")
+        for number, (key, host) in enumerate(zip(keys, hosts, strict=True))
+    ]
+    assert found(cards, CHAIN, [SIGNER.public_key]).many_on_one_host is shared

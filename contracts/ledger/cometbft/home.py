@@ -265,6 +265,23 @@ def genesis(chain_id: str, powers: Powers, founding: Founding, *, at: str) -> di
     }
 
 
+def powers_in(document: Mapping[str, Any]) -> Powers:
+    """Return the validators with which an engine begins.
+
+    Raises:
+        RejectedError: Its genesis has another form than `genesis` gives it.
+    """
+    try:
+        return {
+            base64.b64decode(each["pub_key"]["value"]).hex(): int(each["power"])
+            for each in document["validators"]
+        }
+    except (LookupError, TypeError, ValueError) as error:
+        raise RejectedError(
+            f"genesis: expected validators with keys and powers: {error}"
+        ) from error
+
+
 def write_genesis(home: Path, document: Mapping[str, Any]) -> None:
     """Write the engine's genesis.
 

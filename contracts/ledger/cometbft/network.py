@@ -37,6 +37,8 @@ from contracts.ledger.cometbft.networkfile import (
     network_time_s,
     read_json,
     read_network,
+    share_a_host,
+    validators_of,
     write_json,
 )
 from contracts.ledger.cometbft.process import run_program
@@ -78,16 +80,13 @@ def make_validator(program: Path, data: Path, listen: str, advertised: str) -> C
     return Card(public_key, f"{peer}@{advertised}")
 
 
-def found(
-    cards: Sequence[Card], chain_id: str, admins: Sequence[str], *, many_on_one_host: bool = False
-) -> Network:
+def found(cards: Sequence[Card], chain_id: str, admins: Sequence[str]) -> Network:
     """Return a new network, whose ledger begins with its first block.
 
     Args:
         cards: Its validators.
         chain_id: Its name, which every signature of a validator covers.
         admins: Public keys that administer it.
-        many_on_one_host: Whether validators share an address.
 
     Raises:
         RejectedError: A validator comes twice, or the name is invalid.
@@ -95,7 +94,7 @@ def found(
     settings = _settings(cards, chain_id)
     founding = Founding([own_genesis(Signer.generate(), admins, settings)])
     genesis = _genesis(cards, chain_id, founding, datetime.now(UTC))
-    return Network(tuple(cards), genesis, many_on_one_host)
+    return Network(tuple(cards), genesis, share_a_host(cards))
 
 
 def found_after(
@@ -105,8 +104,6 @@ def found_after(
     administrator: Signer,
     families: Families,
     beside: Path,
-    *,
-    many_on_one_host: bool = False,
 ) -> Network:
     """Return a network that goes on from a ledger which one signer made.
 
@@ -117,7 +114,6 @@ def found_after(
         administrator: May change settings on it. Its administrators administer the network.
         families: The rules.
         beside: Directory that gets a chain as large as that ledger for a while.
-        many_on_one_host: Whether validators share an address.
 
     Raises:
         RejectedError: A validator comes twice, the name is invalid, the export cannot be repeated,
@@ -134,7 +130,7 @@ def found_after(
         founding = go_on(chain, predecessor, administrator, settings, time_s)
         begun(chain, founding, families, time_s)  # or each validator would be the first to refuse
     genesis = _genesis(cards, chain_id, founding, at)
-    return Network(tuple(cards), genesis, many_on_one_host)
+    return Network(tuple(cards), genesis, share_a_host(cards))
 
 
 def join(data: Path, network: Network) -> None:
@@ -155,9 +151,14 @@ def check_joins(data: Path, network: Network) -> None:
     """Check that a data directory can be that of a network's validator.
 
     Raises:
-        RejectedError: It has no keys, or belongs to another network.
+        RejectedError: It has no keys, or belongs to another network; or the cards of the network
+            are not those of the validators with which its engine begins.
     """
     homes.validator_key(data / HOME)
+    if homes.powers_in(network.genesis) != validators_of(network):
+        raise RejectedError(
+            "the network file contradicts itself: its genesis has other validators than its cards"
+        )
     _check_known(data, network)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from contracts.errors import RejectedError
 from contracts.keys import is_point
 from contracts.runtime.files import disk_errors, write_file
+from contracts.runtime.ports import is_loopback
 from contracts.validators import POWER_MAX, Powers
 
 FILE: Final = "network.json"
@@ -44,6 +45,11 @@ class Card:
         if type(self.power) is not int or not 1 <= self.power <= POWER_MAX:
             raise RejectedError(f"card: expected a power from 1 to {POWER_MAX}, got {self.power!r}")
 
+    @property
+    def host(self) -> str:
+        """Where the others find it, without the port."""
+        return self.peer.partition("@")[2].rpartition(":")[0].strip("[]").lower()
+
     def document(self) -> dict[str, Any]:
         """Return it as it stands in JSON."""
         return {"public_key": self.public_key, "peer": self.peer, "power": self.power}
@@ -56,7 +62,8 @@ class Network:
     Attributes:
         cards: The validators with which it begins.
         genesis: The engine's genesis.
-        many_on_one_host: Whether validators share an address.
+        many_on_one_host: Whether validators share an address: then their engines let several in
+            from one address.
     """
 
     cards: Sequence[Card]
@@ -137,6 +144,12 @@ def card_of(document: object) -> Card:
             f"card: expected an object with public_key, peer and power, got {str(document)[:80]}"
         )
     return Card(str(document["public_key"]), str(document["peer"]), document["power"])
+
+
+def share_a_host(cards: Sequence[Card]) -> bool:
+    """Say whether validators share an address: one machine, or one line to the internet."""
+    hosts = [card.host for card in cards]
+    return len(set(hosts)) < len(hosts) or any(map(is_loopback, hosts))
 
 
 def validators_of(network: Network) -> Powers:

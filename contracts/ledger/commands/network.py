@@ -10,6 +10,7 @@ from pathlib import Path
 
 from contracts.errors import RejectedError
 from contracts.keys import Signer
+from contracts.ledger.cometbft.firstblock import beginning_of
 from contracts.ledger.cometbft.network import (
     check_export,
     check_joins,
@@ -28,6 +29,7 @@ from contracts.ledger.cometbft.networkfile import (
     Network,
     read_card,
     read_network,
+    validators_of,
     write_network,
 )
 from contracts.ledger.cometbft.process import find_program
@@ -87,16 +89,11 @@ def _founded(
     admins: Sequence[str],
     administrator: Signer | None,
     beside: Path,
-    *,
-    many_on_one_host: bool = False,
 ) -> Network:
     """Return the network of some cards, which begins a ledger or goes on from one."""
-    chain_id, many = options.chain_id, many_on_one_host
     if administrator is None:
-        return found(cards, chain_id, admins, many_on_one_host=many)
-    return found_after(
-        cards, chain_id, options.chain, administrator, BUILT_IN, beside, many_on_one_host=many
-    )
+        return found(cards, options.chain_id, admins)
+    return found_after(cards, options.chain_id, options.chain, administrator, BUILT_IN, beside)
 
 
 def join_network(options: argparse.Namespace) -> None:
@@ -111,6 +108,7 @@ def join_network(options: argparse.Namespace) -> None:
     make_directory(data)
     with locked(data / "lock", f"data directory {data} is in use by another node"):
         check_joins(data, network)
+        summary = _summary(network, data)
         if wish is None:
             check_no_wish(data)
             check_export(network, options.chain)
@@ -119,7 +117,7 @@ def join_network(options: argparse.Namespace) -> None:
             check_no_chain(data)
             write_wish(data, wish)
         join(data, network)
-    _tell(_summary(network, data))
+    _tell(summary)
 
 
 def resync(options: argparse.Namespace) -> None:
@@ -190,7 +188,7 @@ def init(options: argparse.Namespace) -> None:
             port = options.p2p_port + number if options.p2p_port else free_port()
             at = f"127.0.0.1:{port}"
             cards.append(make_validator(program, place, at, at))
-        network = _founded(options, cards, admins, administrator, out, many_on_one_host=True)
+        network = _founded(options, cards, admins, administrator, out)
         for place in places:
             repeat_chain(place, network, options.chain, BUILT_IN)
             join(place, network)
@@ -200,10 +198,14 @@ def init(options: argparse.Namespace) -> None:
 
 
 def _summary(network: Network, where: Path) -> dict[str, object]:
+    """Return what each organisation compares before it starts its validator."""
+    first = beginning_of(network, BUILT_IN)
+    known = first and {"genesis_block_id": first.id, "administrators": first.administrators}
     return {
         "network": str(where),
         "chain_id": network.genesis["chain_id"],
-        "validators": {card.public_key: card.power for card in network.cards},
+        "validators": validators_of(network),
+        **(known or {}),
     }
 
 

@@ -7,7 +7,6 @@ on a Unix socket of one user, or wherever clients prove themselves by CURVE keys
 Source: ZeroMQ RFC 26 (CurveZMQ), RFC 32 (Z85).
 """
 
-import ipaddress
 import os
 import re
 import socket
@@ -21,6 +20,7 @@ from typing import Final
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.curvekeys import is_z85_key
 from contracts.runtime.files import OWNER_ONLY, disk_errors
+from contracts.runtime.ports import is_loopback
 
 TCP: Final = "tcp://"
 IPC: Final = "ipc://"
@@ -125,16 +125,6 @@ def _host(endpoint: str) -> str:
     if _HOST.fullmatch(host) is None:
         raise RejectedError(f"expected a host, or * for all, got {endpoint[:200]!r}")
     return host.removeprefix("[").removesuffix("]")
-
-
-def is_loopback(host: str) -> bool:
-    """Say whether only this machine reaches `host`; of names, only localhost surely is such."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _answers(path: Path) -> bool:
