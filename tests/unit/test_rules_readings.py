@@ -9,14 +9,22 @@ from contracts import address
 from contracts.actions.payload import build
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import RecordReading, RegisterDevice
-from contracts.proto.sawtooth_pb2 import Event, Transaction
 from contracts.proto.state_pb2 import Breach, Chain, Delivery
 from contracts.records.reading import Clock, ClockOrigin, Reading, Tamper
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
 from support.evidence.chain import digest_of
 from support.evidence.forgery import SpyTrip
-from support.ledgers.hosts import Host, apply_all, breaches, refused, rules_found, tampers
+from support.ledgers.hosts import (
+    Host,
+    apply_all,
+    breaches,
+    commit,
+    refused,
+    rules_found,
+    tampers,
+    trip_begun,
+)
 from support.network.driving import drive
 from support.network.world import (
     BOOT,
@@ -34,17 +42,6 @@ if TYPE_CHECKING:
     from contracts.actions.table import Action
 
 
-def ready(host: Host) -> Trip:
-    """Start a trip on `host`."""
-    trip = Trip()
-    apply_all(host, [*registrations(), one(trip.signer, trip.start)])
-    return trip
-
-
-def commit(host: Host, trip: Trip, *transactions: Transaction) -> list[Event]:
-    return host.apply(build_batch(trip.signer, transactions))
-
-
 def at(offset_ms: int, counted_ms: int, value: int = 5000, boot: bytes = BOOT) -> Reading:
     return Reading(Clock(START_MS + offset_ms, counted_ms, boot, ClockOrigin.NTP), value)
 
@@ -58,7 +55,7 @@ def delivery(host: Host) -> Delivery:
 
 
 def test_an_unbroken_chain_has_no_findings(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     assert drive(host, trip, [reading(number) for number in range(5)]) == []
     assert chain(host, trip).count == 5
     assert chain(host, trip).next_sequence == 5
@@ -66,20 +63,20 @@ def test_an_unbroken_chain_has_no_findings(host: Host) -> None:
 
 @pytest.mark.parametrize("name", ["stranger", "carrier", "gateway-seller"])
 def test_a_reading_by_no_device_is_refused(host: Host, name: str) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     forged = Trip(signer=key(name))
     assert refused(host, build_batch(key(name), [forged.record(reading(0))])) is Rule.UNKNOWN_DEVICE
     assert chain(host, trip).count == 0
 
 
 def test_a_reading_of_no_trip_is_refused(host: Host) -> None:
-    ready(host)
+    trip_begun(host)
     other = Trip(nonce=bytes(15) + b"9")
     assert refused(host, build_batch(other.signer, [other.record(reading(0))])) is Rule.UNKNOWN_TRIP
 
 
 def test_a_foreign_device_does_not_reach_the_chain(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     host.apply(device("truck-2", "seller"))
     forged = Trip(signer=key("truck-2"))
     events = host.apply(build_batch(forged.signer, [forged.record(reading(0)), forged.seal()]))
@@ -88,7 +85,7 @@ def test_a_foreign_device_does_not_reach_the_chain(host: Host) -> None:
 
 
 def test_gaps_repeats_and_wrong_links_are_found(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     zero, one_, two = (trip.record(reading(number)) for number in range(3))
     assert rules_found(commit(host, trip, zero)) == []
     assert rules_found(commit(host, trip, two)) == [Rule.SEQUENCE_GAP]
@@ -101,7 +98,7 @@ def test_gaps_repeats_and_wrong_links_are_found(host: Host) -> None:
 
 
 def test_a_reading_after_the_seal_does_not_count(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     commit(host, trip, trip.record(reading(0)), trip.seal())
     assert rules_found(commit(host, trip, trip.record(reading(1)))) == [Rule.AFTER_SEAL]
     assert chain(host, trip).count == 1
@@ -121,12 +118,12 @@ def test_a_reading_after_the_seal_does_not_count(host: Host) -> None:
     ],
 )
 def test_what_the_clock_does_is_found(host: Host, second: Reading, rules: list[Rule]) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     assert rules_found(drive(host, trip, [at(0, 0), second])) == rules
 
 
 def test_a_counter_that_goes_back_is_found(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     assert rules_found(drive(host, trip, [at(0, 5000), at(1, 4999)])) == [Rule.CLOCK_BACK]
 
 
@@ -155,14 +152,14 @@ def temperatures(host: Host, trip: Trip, values: Sequence[int]) -> list[Breach]:
 
 
 def test_what_is_tolerated_is_no_breach(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     assert temperatures(host, trip, [5000, 9000, 9000, 9000, 9000, 9000, 8000, 2000]) == []
     assert not chain(host, trip).excursions
     assert delivery(host).breaches == 0
 
 
 def test_a_breach_has_a_start_a_place_an_extreme_and_an_end(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     begun, ended = temperatures(host, trip, [5000, 8001, 9000, 9500, 9000, 9000, 9000, 9900, 8000])
     assert (begun.since_sequence, begun.since_ms) == (1, START_MS + STEP_MS)
     assert (begun.until_sequence, begun.ended, begun.extreme) == (6, False, 9500)
@@ -176,19 +173,19 @@ def test_a_breach_has_a_start_a_place_an_extreme_and_an_end(host: Host) -> None:
 
 
 def test_a_breach_below_the_minimum_keeps_the_lowest(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     _, ended = temperatures(host, trip, [1000, -4000, 1999, 1000, 1000, 1000, 2000])
     assert ended.extreme == -4000
 
 
 def test_the_extreme_is_what_lay_farthest_outside_on_either_side(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     values = [12_000, 1000, 8500, 8500, 8500, 8500, 5000]
     assert temperatures(host, trip, values)[-1].extreme == 12_000
 
 
 def test_two_breaches_are_two(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     found = temperatures(host, trip, [9000] * 6 + [5000] + [1000] * 6 + [5000])
     assert [(each.since_sequence, each.ended) for each in found] == [
         (0, False),
@@ -200,7 +197,7 @@ def test_two_breaches_are_two(host: Host) -> None:
 
 
 def test_readings_without_the_quantity_neither_end_nor_stop_an_excursion(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     silent = [
         Reading(Clock(START_MS + n * STEP_MS, n * STEP_MS, BOOT, ClockOrigin.RTC))
         for n in range(1, 5)
@@ -211,32 +208,32 @@ def test_readings_without_the_quantity_neither_end_nor_stop_an_excursion(host: H
 
 
 def test_the_seal_ends_a_breach_at_the_last_reading(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     temperatures(host, trip, [9000] * 7)
     (ended,) = breaches(commit(host, trip, trip.seal()))
     assert (ended.ended, ended.until_sequence) == (True, 6)
 
 
 def test_setting_the_clock_back_does_not_hide_a_breach(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     values = [at(-each * 60_000, each * STEP_MS, 9000) for each in range(6)]
     assert len(breaches(drive(host, trip, values))) == 1
 
 
 def test_setting_the_clock_forward_makes_no_breach(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     values = [at(0, 0, 9000), at(3_600_000, STEP_MS, 9000), at(3_605_000, 2 * STEP_MS)]
     assert breaches(drive(host, trip, values)) == []
 
 
 def test_time_goes_on_through_a_reboot(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     values = [at(0, 90_000, 9000), at(20_001, 0, 9000, b"x" * 16)]
     assert len(breaches(drive(host, trip, values))) == 1
 
 
 def test_signs_of_tampering_are_announced_when_they_appear(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     signs = [
         Tamper.NONE,
         Tamper.DOOR_OPEN,
@@ -255,7 +252,7 @@ def test_signs_of_tampering_are_announced_when_they_appear(host: Host) -> None:
 
 
 def test_a_delivery_that_the_reading_does_not_declare_is_not_marked(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     trip.deliveries = []
     events = drive(host, trip, [reading(0, 5000, Tamper.SHOCK)])
     assert rules_found(events) == [Rule.DELIVERY_NOT_DECLARED]
@@ -295,7 +292,7 @@ def test_a_competitor_whom_the_trip_names_marks_no_delivery(host: Host) -> None:
 
 
 def test_a_device_that_the_trip_does_not_name_is_in_no_chain(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     spy = spying(host, trip)
     values = [reading(number, 9000, Tamper.SHOCK) for number in range(7)]
     events = drive(host, spy, values)
@@ -351,12 +348,12 @@ def damaged(**changes: object) -> RecordReading:
     ],
 )
 def test_what_does_not_decode_is_refused(host: Host, record: RecordReading) -> None:
-    ready(host)
+    trip_begun(host)
     assert refused(host, one(key("truck-1"), record)) is Rule.FORM
 
 
 def test_a_reading_writes_to_its_trip_and_deliveries_only(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     trip.record(reading(0))
     action: Action = trip.records[0]
     for place in (address.party("carrier"), address.DELIVERY_PREFIX):

@@ -7,7 +7,7 @@ import pytest
 
 from contracts import address
 from contracts.proto.payload_pb2 import RecordRun, RegisterDevice, RunReading
-from contracts.proto.sawtooth_pb2 import Event, Transaction
+from contracts.proto.sawtooth_pb2 import Event
 from contracts.proto.state_pb2 import Chain, Delivery
 from contracts.records.placed import placed
 from contracts.records.reading import (
@@ -22,21 +22,19 @@ from contracts.records.reading import (
 )
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
-from support.ledgers.hosts import Host, apply_all, breaches, findings, refused, rules_found, tampers
-from support.network.world import Trip, device, key, one, reading, registrations
+from support.ledgers.hosts import (
+    Host,
+    breaches,
+    commit,
+    findings,
+    refused,
+    rules_found,
+    tampers,
+    trip_begun,
+)
+from support.network.world import Trip, device, key, one, reading
 
 VALUES = [reading(number) for number in range(8)]
-
-
-def ready(host: Host) -> Trip:
-    """Start a trip on `host`."""
-    trip = Trip()
-    apply_all(host, [*registrations(), one(trip.signer, trip.start)])
-    return trip
-
-
-def commit(host: Host, trip: Trip, *transactions: Transaction) -> list[Event]:
-    return host.apply(build_batch(trip.signer, transactions))
 
 
 def chain(host: Host) -> Chain:
@@ -70,7 +68,7 @@ def test_it_does_wherever_the_run_begins(first: int) -> None:
 
 
 def test_runs_and_single_readings_make_one_chain(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     events = commit(host, trip, trip.run(VALUES[:3]), trip.record(VALUES[3]), trip.run(VALUES[4:]))
     assert rules_found(events) == []
     assert (chain(host).count, chain(host).next_sequence) == (8, 8)
@@ -79,14 +77,14 @@ def test_runs_and_single_readings_make_one_chain(host: Host) -> None:
 
 
 def test_the_longest_run_is_taken(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     run = trip.run([reading(number) for number in range(RUN_READINGS_MAX)])
     assert rules_found(commit(host, trip, run)) == []
     assert chain(host).count == RUN_READINGS_MAX
 
 
 def test_breaches_and_tampering_within_a_run(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     warm = [reading(0)] + [reading(number, 9000, Tamper.SHOCK) for number in range(1, 8)]
     events = commit(host, trip, trip.run([*warm, reading(8)]))
     assert [(each.since_sequence, each.until_sequence) for each in breaches(events)] == [
@@ -100,7 +98,7 @@ def test_breaches_and_tampering_within_a_run(host: Host) -> None:
 
 
 def test_readings_that_were_there_are_not_taken_and_the_rest_is(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     commit(host, trip, trip.run(VALUES[:3]))
     again = Trip()
     events = commit(host, trip, again.run(VALUES[:5]))
@@ -110,7 +108,7 @@ def test_readings_that_were_there_are_not_taken_and_the_rest_is(host: Host) -> N
 
 
 def test_a_position_that_was_not_taken_is_not_the_last_one(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     commit(host, trip, trip.run(VALUES[:3]))
     moved = replace(VALUES[2], position=Position(10_000_000, 10_000_000, 300))
     nowhere = replace(VALUES[3], position=None)
@@ -120,7 +118,7 @@ def test_a_position_that_was_not_taken_is_not_the_last_one(host: Host) -> None:
 
 
 def test_a_run_that_rewrites_what_was_there_does_not_follow(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     commit(host, trip, trip.run(VALUES[:3]))
     other = [reading(number, 4000) for number in range(4)]
     events = commit(host, trip, Trip().run(other))
@@ -131,7 +129,7 @@ def test_a_run_that_rewrites_what_was_there_does_not_follow(host: Host) -> None:
 
 
 def test_a_gap_before_a_run_is_found_at_its_first_reading(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     commit(host, trip, trip.record(VALUES[0]))
     trip.run(VALUES[1:3])
     assert numbered(commit(host, trip, trip.run(VALUES[3:]))) == [(Rule.SEQUENCE_GAP, 3)]
@@ -139,7 +137,7 @@ def test_a_gap_before_a_run_is_found_at_its_first_reading(host: Host) -> None:
 
 
 def test_every_reading_of_a_run_that_does_not_count_is_found(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     host.apply(one(key("carrier"), RegisterDevice(device_id="truck-1", party_id="carrier")))
     commit(host, trip, trip.seal())
     events = commit(host, trip, trip.run(VALUES[:2]))
@@ -153,7 +151,7 @@ def test_every_reading_of_a_run_that_does_not_count_is_found(host: Host) -> None
 
 
 def test_a_run_in_anothers_name_reaches_no_chain(host: Host) -> None:
-    ready(host)
+    trip_begun(host)
     host.apply(device("truck-2", "seller"))
     forged = Trip(signer=key("truck-2"))
     events = commit(host, forged, forged.run(VALUES[:2]))
@@ -162,7 +160,7 @@ def test_a_run_in_anothers_name_reaches_no_chain(host: Host) -> None:
 
 
 def test_a_run_by_no_device_or_on_no_trip_is_refused(host: Host) -> None:
-    ready(host)
+    trip_begun(host)
     forged = Trip(signer=key("carrier"))
     batch = build_batch(forged.signer, [forged.run(VALUES)])
     assert refused(host, batch) is Rule.UNKNOWN_DEVICE
@@ -188,7 +186,7 @@ NOT_WELL_FORMED: dict[str, Callable[[RecordRun], object]] = {
 
 @pytest.mark.parametrize("name", NOT_WELL_FORMED)
 def test_a_run_that_does_not_decode_is_refused(host: Host, name: str) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     for value in VALUES:
         trip.record(value)
     run = run_of(trip.records)
@@ -197,7 +195,7 @@ def test_a_run_that_does_not_decode_is_refused(host: Host, name: str) -> None:
 
 
 def test_the_last_number_there_is(host: Host) -> None:
-    trip = ready(host)
+    trip = trip_begun(host)
     for value in VALUES:
         trip.record(value)
     run = run_of(trip.records)

@@ -17,6 +17,27 @@ PER_RUN: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
+class Translated:
+    """A load in the form of another engine; has the plain part of `SignedLoad`.
+
+    Attributes:
+        inner: The load, as other ledgers get it.
+    """
+
+    inner: BatchLoad
+
+    @property
+    def name(self) -> str:
+        """See `SignedLoad.name`."""
+        return self.inner.name
+
+    @property
+    def lanes(self) -> int:
+        """See `SignedLoad.lanes`."""
+        return self.inner.lanes
+
+
+@dataclass(frozen=True, slots=True)
 class LedgerWorkload:
     """One kind of transaction.
 

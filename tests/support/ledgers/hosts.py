@@ -11,12 +11,12 @@ from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.evidence.memory import MemoryHost
 from contracts.proto.block_info_pb2 import BlockInfo, BlockInfoConfig
-from contracts.proto.sawtooth_pb2 import Batch, Event
+from contracts.proto.sawtooth_pb2 import Batch, Event, Transaction
 from contracts.proto.state_pb2 import Breach, Finding, TamperEvent
 from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_TAMPER
 from contracts.rules.ids import Rule
-from contracts.sawtooth.batches import check_batch, parse_header
-from support.network.world import admin_setting
+from contracts.sawtooth.batches import build_batch, check_batch, parse_header
+from support.network.world import Trip, admin_setting, one, registrations
 
 
 class Host(Protocol):
@@ -142,3 +142,15 @@ def told(kind: str, events: Sequence[Event]) -> list[dict[str, str]]:
         for event in events
         if event.event_type == kind
     ]
+
+
+def trip_begun(host: Host) -> Trip:
+    """Return a trip that has begun on `host`."""
+    trip = Trip()
+    apply_all(host, [*registrations(), one(trip.signer, trip.start)])
+    return trip
+
+
+def commit(host: Host, trip: Trip, *transactions: Transaction) -> list[Event]:
+    """Apply a batch of a trip's device."""
+    return host.apply(build_batch(trip.signer, transactions))

@@ -22,7 +22,7 @@ from storage.bench.ledger.evm import restore_depth
 from storage.bench.ledger.evm.wire import Sent, group
 from storage.bench.ledger.family import CREATE, GET, NOTHING, PAY, PUT, VALUE_BYTES, Call
 from storage.bench.ledger.papers import BEP23_BYTES, FILL_PER_BATCH, PaperLoad
-from storage.bench.ledger.workloads import BatchLoad
+from storage.bench.ledger.workloads import Translated
 from storage.bench.trucks.fleet import Load, Truck
 
 restore_depth()
@@ -82,28 +82,16 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class EvmLoad:
+class EvmLoad(Translated):
     """A load as calls of the contract; implements `SignedLoad`.
 
     Each lane has an account of its own that is new to the chain: its nonces begin at 0.
 
     Attributes:
-        inner: The load, as other ledgers get it.
         terms: Of its transactions.
     """
 
-    inner: BatchLoad
     terms: Terms
-
-    @property
-    def name(self) -> str:
-        """See `SignedLoad.name`."""
-        return self.inner.name
-
-    @property
-    def lanes(self) -> int:
-        """See `SignedLoad.lanes`."""
-        return self.inner.lanes
 
     def wires(self, lane: int) -> Iterator[tuple[str, bytes]]:
         """See `SignedLoad.wires`."""

@@ -13,7 +13,7 @@ from storage.bench.ledger.fabric.settings import FabricPlace
 from storage.bench.ledger.fabric.wire import wired
 from storage.bench.ledger.family import CREATE, GET, NOTHING, PAY, PUT, Call
 from storage.bench.ledger.papers import FILL_PER_BATCH
-from storage.bench.ledger.workloads import BatchLoad
+from storage.bench.ledger.workloads import Translated
 from storage.bench.trucks.fleet import Load, Truck
 
 FUNCTIONS: Final = {CREATE: b"create", PUT: b"put", GET: b"get", PAY: b"pay", NOTHING: b"nothing"}
@@ -22,29 +22,17 @@ _FILLS: Final = "fills"
 
 
 @dataclass(frozen=True, slots=True)
-class FabricLoad:
+class FabricLoad(Translated):
     """A load as calls of the chaincode, each a transaction; implements `SignedLoad`.
 
     Attributes:
-        inner: The load, as other ledgers get it.
         settings: Path of the settings file, whose identity signs.
         made_s: When the load was made, seconds since 1970: a peer refuses a proposal that is 15
             minutes older than its own clock. Source: core.yaml, `peer.authentication.timewindow`.
     """
 
-    inner: BatchLoad
     settings: str
     made_s: int
-
-    @property
-    def name(self) -> str:
-        """See `SignedLoad.name`."""
-        return self.inner.name
-
-    @property
-    def lanes(self) -> int:
-        """See `SignedLoad.lanes`."""
-        return self.inner.lanes
 
     def wires(self, lane: int) -> Iterator[tuple[str, bytes]]:
         """See `SignedLoad.wires`."""
