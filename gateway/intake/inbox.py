@@ -22,7 +22,15 @@ from gateway.intake.held import End, HeldBatch, KnownBatch, Offer, State
 from gateway.intake.numbers import Numbers, look
 from gateway.intake.quotas import DeviceLimits
 from gateway.intake.salvage import PROOFS
-from gateway.intake.schema import ADD_VISIT, CHAIN, COLUMNS, INBOX, NOW_MS
+from gateway.intake.schema import (
+    ADD_VISIT,
+    CHAIN,
+    COLUMNS,
+    INBOX,
+    NOW_MS,
+    REASON,
+    SELECTED,
+)
 from gateway.intake.visits import HeldVisits, forget_receipted
 from gateway.intake.waiting import Waiting
 from storage.checked.damage import DamageNotes
@@ -41,7 +49,7 @@ _ADD: Final = (
 )
 _WAITING: Final = (State.HELD, State.SUBMITTED, State.QUARANTINED)
 _COMES_AGAIN: Final = (State.LOST, State.DROPPED)
-_row: Final = attrgetter(*(each.name for each in fields(HeldBatch)))
+_but_reason: Final = attrgetter(*(each.name for each in fields(HeldBatch)[:-1]))
 _offer: Final = attrgetter(*(each.name for each in fields(Offer)))
 
 
@@ -113,7 +121,7 @@ class Inbox(Kept):
         with self._db.transaction() as db:
             db.executemany(
                 "UPDATE batches SET state = ?, reason = ? WHERE batch_id = ?",
-                [(state, reason, batch_id) for batch_id in batch_ids],
+                [(state, _with_room(state, reason), batch_id) for batch_id in batch_ids],
             )
 
     def in_state(self, state: State, limit: int) -> list[HeldBatch]:
@@ -188,7 +196,7 @@ class Inbox(Kept):
     def standings(self, batch_ids: Sequence[str]) -> dict[str, KnownBatch]:
         """Return where the batches that came in stand, by their ids; their bytes are not read."""
         rows = self._db.query(
-            "SELECT batch_id, trip_id, state, reason FROM batches"
+            f"SELECT batch_id, trip_id, state, {REASON} FROM batches"  # noqa: S608
             " WHERE batch_id IN (SELECT value FROM json_each(?))",
             json.dumps(list(batch_ids)),
         )
@@ -245,7 +253,20 @@ class Inbox(Kept):
             raise UnavailableError(why)
 
     def _select(self, where: str, *values: object) -> list[HeldBatch]:
-        return _held(self._db.query(f"SELECT {COLUMNS} FROM batches {where}", *values))  # noqa: S608
+        return _held(self._db.query(f"SELECT {SELECTED} FROM batches {where}", *values))  # noqa: S608
+
+
+def _with_room(state: State, reason: str) -> str:
+    """Return a reason as the inbox keeps it: an empty one leaves room for a longer state.
+
+    If a row's length changes, SQLite writes all of its pages again, the batch's bytes among them;
+    else only those that differ.
+    """
+    return reason or " " * (len(State.SUBMITTED) - len(state))
+
+
+def _row(batch: HeldBatch) -> tuple[Any, ...]:
+    return (*_but_reason(batch), _with_room(batch.state, batch.reason))
 
 
 def _held(rows: Iterable[tuple[Any, ...]]) -> list[HeldBatch]:

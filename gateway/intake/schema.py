@@ -135,6 +135,9 @@ COLUMNS: Final = (
     "batch_id, device_id, trip_id, wire, readings, dependency, last_transaction_id, recording,"
     " state, reason"
 )
+REASON: Final = "trim(reason)"
+"""A reason without the room that an empty one leaves."""
+SELECTED: Final = COLUMNS.replace("reason", REASON)
 
 
 # The unary + keeps SQLite from choosing an index for that term: each step is found by its
@@ -152,5 +155,5 @@ WITH RECURSIVE chain (arrival, last, depth, size) AS (
   LIMIT ?4),
 sized (arrival, depth, before) AS (
   SELECT arrival, depth, sum(size) OVER (ORDER BY depth, arrival) - size FROM chain)
-SELECT {COLUMNS} FROM sized JOIN batches USING (arrival) WHERE before < ?5
+SELECT {SELECTED} FROM sized JOIN batches USING (arrival) WHERE before < ?5
   ORDER BY depth, arrival"""  # noqa: S608

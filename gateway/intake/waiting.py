@@ -12,13 +12,13 @@ from typing import Any, Final
 from contracts.runtime.running import RunningTime
 from contracts.runtime.sqlite import VersionedDatabase
 from gateway.intake.held import State
-from gateway.intake.schema import NOW_MS
+from gateway.intake.schema import NOW_MS, REASON
 
 DROPPED_AT_ONCE_MAX: Final = 500
 """Batches that one transaction drops, so that trucks need not wait for a long one."""
 
 _COLUMNS: Final = (
-    "arrival, batch_id, device_id, trip_id, state, recording, dependency, reason, received_ms,"
+    f"arrival, batch_id, device_id, trip_id, state, recording, dependency, {REASON}, received_ms,"
     " length(wire)"
 )
 _DROPPABLE: Final = f"state IN ('{State.HELD}', '{State.QUARANTINED}')"
