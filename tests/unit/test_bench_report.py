@@ -324,3 +324,15 @@ def test_a_run_that_only_measures_leaves_its_report_for_later(
     bench.main(["report", str(folder)])
     assert json.loads(capsys.readouterr().out) == last | {"report": str(folder / "report.html")}
     assert "offload-p50" in page_of(opened(folder)).words
+
+
+def test_guarantees_stand_side_by_side_as_the_result_has_them(tmp_path: Path) -> None:
+    row = {"target": "a", "finality": "With its block.", "faults": "None.", "durable": HOSTILE}
+    other = {**row, "target": "b", "faults": "1 of 4 validators may stop or lie."}
+    made = made_run(tmp_path, repetitions=1)
+    assert "What each ledger guarantees" not in page_of(made).words
+    page = page_of(altered(made, lambda result: result.update(guarantees=[row, other])))
+    table = page.words.split("What each ledger guarantees", 1)[1]
+    places = [table.index(words) for words in ("None.", "1 of 4 validators", HOSTILE)]
+    assert places[0] < places[1]
+    assert "script" not in page.tags
