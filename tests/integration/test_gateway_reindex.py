@@ -57,7 +57,7 @@ def test_trucks_offload_and_questions_are_answered_while_an_index_is_made(site: 
     for batch in old:
         site.commit([batch])
     until("the first trip", lambda: counted(site, old_trip) == READINGS)
-    command = [sys.executable, "-c", HELD, "reindex", "--config", site.appliance.settings_file]
+    command = [sys.executable, "-c", HELD, "reindex", "--config", str(site.appliance.settings_file)]
     with subprocess.Popen(  # noqa: S603 - our own command
         command,
         stdin=subprocess.PIPE,
