@@ -21,7 +21,7 @@ from storage.bench.commands.ledger import LEDGER, QUICK_OPEN_S, QUICK_PROBE_S
 from storage.bench.goals.goals import LEDGER_GOALS, missed, row
 from storage.bench.goals.ledger.chains import median_rate
 from storage.bench.goals.ledger.figures import FIGURES, figures_of, observations
-from storage.bench.goals.ledger.network import longest_pause_s
+from storage.bench.goals.ledger.network import Pair, figures_of_pairs, longest_pause_s
 from storage.bench.ledger.wire import batch_list
 from storage.bench.trucks.fleet import Load, Truck, departures, key, network
 from storage.bench.trucks.signed import read_signed, signed
@@ -130,3 +130,15 @@ def test_the_longest_pause_is_the_one_that_ends_after_the_kill() -> None:
     assert longest_pause_s([*after, *before], since_s=5.2) == pytest.approx(7.4 - 5.1)
     assert longest_pause_s([*after, *before], since_s=7.45) == pytest.approx(0.5)
     assert longest_pause_s(before, since_s=6) == 0
+
+
+def test_a_network_is_compared_with_one_node_pair_by_pair() -> None:
+    """The median of the ratios, each of two loads that followed each other."""
+    pairs = [Pair(2_000, 5.0, 4.0), Pair(1_000, 8.0, 4.0), Pair(1_500, 9.0, 6.0)]
+    assert figures_of_pairs(pairs, 20_000) == {
+        "bft_readings_per_s": 1_500,
+        "bft_cpu_s_per_1000_readings": 0.4,
+        "bft_alone_cpu_s_per_1000_readings": 0.2,
+        "bft_cpu_ratio": 1.5,
+        "bft_cpu_ratio_most": 2.0,
+    }

@@ -67,6 +67,7 @@ from contracts.proto.abci_pb2 import (
     ResponsePrepareProposal,
     ResponseProcessProposal,
     ResponseQuery,
+    ValidatorUpdate,
 )
 from contracts.proto.sawtooth_pb2 import Block, TransactionReceipt
 from contracts.sawtooth.batches import Family
@@ -239,7 +240,7 @@ class Application:
         block = self._height.block
         return ResponseFinalizeBlock(
             tx_results=[ExecTxResult(code=code) for code in self._height.codes],
-            validator_updates=validator_updates(self._chain.state.get, self._height.receipts),
+            validator_updates=self._validator_updates(),
             app_hash=self._app_hash() if block is None else bytes.fromhex(block.header_signature),
         )
 
@@ -328,6 +329,10 @@ class Application:
             height.receipts = candidate.receipts
             height.block, height.update = network_block(self._chain, candidate, request.height)
         return height
+
+    def _validator_updates(self) -> list[ValidatorUpdate]:
+        update = self._height.update
+        return [] if update is None else validator_updates(self._chain.state.get, update.changes)
 
     def _inject(self, candidate: Candidate, batch: VerifiedBatch, time_s: int) -> Code:
         try:

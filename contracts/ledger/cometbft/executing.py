@@ -9,6 +9,7 @@ state.
 import logging
 import threading
 from collections.abc import Container
+from itertools import starmap
 from typing import Final
 
 from contracts.errors import UnavailableError
@@ -104,7 +105,8 @@ class Executing:
                     raise UnavailableError("stopped while waiting for a transaction processor")
 
     def _strangers(self, batch: VerifiedBatch) -> list[Family]:
-        return [family for family in map(Family.of, batch.headers) if family not in self._own]
+        named = dict.fromkeys((each.family_name, each.family_version) for each in batch.headers)
+        return [family for family in starmap(Family, named) if family not in self._own]
 
 
 class _Answered:

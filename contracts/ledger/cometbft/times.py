@@ -44,7 +44,8 @@ def time_batch(signer: Signer, head: StoredBlock, read: Read, time_s: int) -> Ba
 
 def is_time(batch: VerifiedBatch) -> bool:
     """Say whether a batch has a transaction of family block_info, which only a proposer sends."""
-    return any(Family.of(header) == FAMILY for header in batch.headers)
+    named = (header for header in batch.headers if header.family_name == FAMILY.name)
+    return any(Family.of(header) == FAMILY for header in named)
 
 
 def check_time(batch: VerifiedBatch, head: StoredBlock, time_s: int) -> None:

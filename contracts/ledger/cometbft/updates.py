@@ -1,28 +1,24 @@
 """Changes of the validators by a height, in the form in which the engine takes them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from contracts import address, validators
 from contracts.proto.abci_pb2 import ValidatorUpdate
 from contracts.proto.cometbft_pb2 import PublicKey
-from contracts.proto.sawtooth_pb2 import TransactionReceipt
 
 _PLACE: Final = address.setting(validators.SETTING)
 
 
 def validator_updates(
-    before: Callable[[str], bytes | None], receipts: Sequence[TransactionReceipt]
+    before: Callable[[str], bytes | None], changes: Mapping[str, bytes | None]
 ) -> list[ValidatorUpdate]:
     """Return the validators whose power a height changes; a power of 0 takes one away.
 
     Args:
         before: Returns the value at an address before the height.
-        receipts: Of the transactions that the height took.
+        changes: Values by address that the height writes; None deletes.
     """
-    changes = {
-        change.address: change.value for receipt in receipts for change in receipt.state_changes
-    }
     if _PLACE not in changes:
         return []
     was = validators.validators_in(before) or {}

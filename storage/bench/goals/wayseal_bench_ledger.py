@@ -26,7 +26,12 @@ from storage.bench.goals.ledger.chains import (
     NodeMeasurements,
 )
 from storage.bench.goals.ledger.figures import Figures, figures_of, observations
-from storage.bench.goals.ledger.network import KILLED_PER_S, LATENCY_PER_S, measure_network
+from storage.bench.goals.ledger.network import (
+    KILLED_PER_S,
+    LATENCY_PER_S,
+    PAIRS,
+    measure_network,
+)
 from storage.bench.goals.ledger.trucks import measure_trucks
 from storage.bench.run.directories import workplace
 from storage.bench.run.outcome import Outcome
@@ -42,7 +47,7 @@ _GUESSED_S: Final[Mapping[str, Callable[[LedgerSizes], float]]] = {
     "singles": lambda sizes: sizes.singles / 1_500,
     "paced": lambda sizes: sizes.paced / PACED_PER_S,
     "network": lambda sizes: (
-        sizes.network / 1_200
+        PAIRS * sizes.network / 1_000
         + sizes.network_runs / 10_000
         + sizes.network_paced / LATENCY_PER_S
         + sizes.network_killed / KILLED_PER_S

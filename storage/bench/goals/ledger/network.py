@@ -5,8 +5,10 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 from contracts.errors import UnavailableError
@@ -35,8 +37,25 @@ LATENCY_PER_S: Final = 150
 """Readings: a tenth of the rate that four validators are to reach."""
 KILLED_PER_S: Final = 750
 """Readings, while a validator is killed: half of that rate."""
+PAIRS: Final = 3
+"""The network and one node, in turn, so often; what the one node takes varies by a quarter."""
 _KILLED_AT: Final = 0.25
 """Share of the load after which a validator is killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same load into a network, and after it into one node.
+
+    Attributes:
+        per_s: Readings a second, of the network.
+        used_s: CPU seconds of the first validator, node and CometBFT.
+        alone_s: CPU seconds of the one node.
+    """
+
+    per_s: float
+    used_s: float
+    alone_s: float
 
 
 def measure_network(bench: NodeMeasurements, chain: Path) -> Figures:
@@ -69,19 +88,32 @@ def longest_pause_s(decided_s: Sequence[float], since_s: float) -> float:
     return max((end - begin for begin, end in pairwise(ordered) if end > since_s), default=0.0)
 
 
+def figures_of_pairs(pairs: Sequence[Pair], readings: int) -> Figures:
+    """Return the medians of some pairs, each of so many readings."""
+    return {
+        "bft_readings_per_s": median(pair.per_s for pair in pairs),
+        "bft_cpu_s_per_1000_readings": 1_000 * median(pair.used_s for pair in pairs) / readings,
+        "bft_alone_cpu_s_per_1000_readings": 1_000
+        * median(pair.alone_s for pair in pairs)
+        / readings,
+        "bft_cpu_ratio": median(pair.used_s / pair.alone_s for pair in pairs),
+        "bft_cpu_ratio_most": max(pair.used_s / pair.alone_s for pair in pairs),
+    }
+
+
 def _readings(bench: NodeMeasurements, chain: Path) -> Figures:
     load = fleet_load("network", bench.sizes.network, PER_BATCH)
+    return figures_of_pairs([_pair(bench, chain, load) for _ in range(PAIRS)], load.total)
+
+
+def _pair(bench: NodeMeasurements, chain: Path, load: Load) -> Pair:
     per_s, used_s = _loaded(bench, chain, load, PER_LIST, WINDOW)
     with bench.node(chain) as node:
         bench.register(node, load)
         plan = load_plan(node, load, bench.sign(load), per_list=PER_LIST, window=WINDOW)
-        _, alone_used_s = bench.load("the same into one node", plan, node.pid)
+        _, alone_s = bench.load("the same into one node", plan, node.pid)
     shutil.rmtree(chain)
-    return {
-        "bft_readings_per_s": per_s,
-        "bft_cpu_s_per_1000_readings": 1_000 * used_s / load.total,
-        "bft_cpu_ratio": used_s / alone_used_s,
-    }
+    return Pair(per_s, used_s, alone_s)
 
 
 def _runs(bench: NodeMeasurements, chain: Path) -> Figures:
