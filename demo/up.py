@@ -23,6 +23,8 @@ DIRECTORY: Final = Path("build/up")
 DEMO_DIRECTORY: Final = Path("build/demo/site-b")
 """What a finished `make demo` leaves; it can be looked at again."""
 STATE: Final = Path("build/up.json")
+RUNS: Final = Path("build/bench/runs")
+"""Where `make bench` writes: the page Storage has its reports."""
 IN_USE: Final = (os.strerror(errno.EADDRINUSE), f"[Errno {errno.EADDRINUSE}]")
 OTHER_PORTS: Final = "choose ports that are free with REST_PORT=…, MQTT_PORT=… and LEDGER_PORT=…"
 _MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError)
@@ -115,7 +117,8 @@ def _ask(state: dict[str, str]) -> None:
 
 def _start(directory: Path, ports: Ports) -> str:
     """Start node and gateway; return the text of the state file."""
-    appliance = Appliance(directory, ports, lasting=True)
+    variables = {"WAYSEAL_BENCHMARKS__FOLDER": str(RUNS.absolute())}
+    appliance = Appliance(directory, ports, lasting=True, variables=variables)
     STATE.unlink(missing_ok=True)  # an existing file is of an earlier start
     try:
         appliance.start()

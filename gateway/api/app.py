@@ -8,6 +8,9 @@ from fastapi import APIRouter, Depends, FastAPI
 from gateway.access import Caller
 from gateway.api import (
     accesses,
+    admissions,
+    benchmarks,
+    blocks,
     catalogue,
     certificates,
     changes,
@@ -89,11 +92,13 @@ def build_app(services: Services) -> FastAPI:
         jobs,
     ):
         _include(app, about.router, may_read)
-    for router in (deletions.router, holds.ends_router):
+    for router in (blocks.router, deletions.router, holds.ends_router):
         _include(app, router, may_read_all)
     for about in (operations, waiting, scrub, metrics, volumes):
         _include(app, about.router, may_operate)
-    for router in (sessions.list_router, accesses.router, holds.operators_router):
+    for about in (accesses, admissions, benchmarks):
+        _include(app, about.router, may_operate)
+    for router in (sessions.list_router, holds.operators_router):
         _include(app, router, may_operate)
     _include(app, operations.status_router, may_read_all)
     _include(app, issuer.router)

@@ -141,3 +141,11 @@ def page_of(
     found = ask(window.cursor, limit + 1)
     more = str(found[limit - 1][0]) if len(found) > limit else None
     return Page(items=[view(item) for _, item in found[:limit]], next_cursor=more)
+
+
+def page_of_all(
+    items: Sequence[_ItemT], view: Callable[[_ItemT], _ModelT], window: Window
+) -> Page[_ModelT]:
+    """Return one page of a list that is here as a whole; the cursor counts its items."""
+    placed = list(enumerate(items, 1))
+    return page_of(lambda after, count: placed[after : after + count], view, window)

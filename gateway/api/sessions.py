@@ -12,7 +12,7 @@ from contracts.records.clock import moment
 from gateway.access import Caller, Role
 from gateway.api.cookies import check_origin, drop_session, session_id_of, set_session
 from gateway.api.models import Page
-from gateway.api.paging import Paging, page_of
+from gateway.api.paging import Paging, page_of_all
 from gateway.api.parts import PeoplePart
 from gateway.api.problems import Answers, errors
 from gateway.api.security import Credentials, address_of, may_read
@@ -135,8 +135,7 @@ def sign_out(request: Request, response: Response, people: PeoplePart) -> None:
 @list_router.get("", name="list_sessions")
 def every(people: PeoplePart, window: Paging) -> Page[OpenSession]:
     """List the sessions under way, the one used last first."""
-    found = list(enumerate(people.sessions.all(), 1))
-    return page_of(lambda after, count: found[after : after + count], _view, window)
+    return page_of_all(people.sessions.all(), _view, window)
 
 
 @list_router.delete("/{name:path}", status_code=204, response_class=Response)

@@ -81,6 +81,15 @@ class ClaimCodes:
             if claims.pop(device_id, None) is not None:
                 self._write(claims)
 
+    def open(self) -> dict[str, int]:
+        """Return when each code that was not used yet ends, UTC ms, by device; ended ones not.
+
+        Raises:
+            RejectedError: The file is damaged.
+        """
+        ends = {name: parse_rfc3339(each["expires"]) for name, each in self._read().items()}
+        return {name: ends_ms for name, ends_ms in ends.items() if ends_ms > self._now()}
+
     @contextmanager
     def spending(self, device_id: str, code: str) -> Iterator[None]:
         """Use a code up, once the block has ended without an error; others wait until then.

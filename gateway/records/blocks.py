@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+from contracts.encoding import parse
+from contracts.proto.sawtooth_pb2 import BlockHeader
 from gateway.index.store import IndexStore
+from gateway.records.pages import Listed, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +14,25 @@ class BlockRecord:
 
     block_num: int
     block_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBlock:
+    """A block with what its header says.
+
+    Attributes:
+        block_num: Its number.
+        block_id: Its id.
+        at_ms: When it was begun by its own word, UTC; None if it has no time.
+        batches: How many it has.
+        signer_public_key: Of its signer; empty if a network of validators made it.
+    """
+
+    block_num: int
+    block_id: str
+    at_ms: int | None
+    batches: int
+    signer_public_key: str
 
 
 class Blocks:
@@ -51,3 +73,24 @@ class Blocks:
             "SELECT block_num, block_id FROM blocks ORDER BY block_num DESC LIMIT ?", count
         )
         return [BlockRecord(*row) for row in rows]
+
+    def listed(self, after: int, count: int, *, newest_first: bool = False) -> Listed[ListedBlock]:
+        """Return a page of the blocks; the place of each is its number plus one."""
+        sql = (
+            "SELECT block_num + 1 AS at, block_num, block_id, header, time_s FROM blocks"
+            " LEFT JOIN block_times USING (block_num)"
+        )
+        return listed(
+            self._index, sql, (), _listed, after=after, count=count, newest_first=newest_first
+        )
+
+
+def _listed(block_num: int, block_id: str, wire: bytes, time_s: int | None) -> ListedBlock:
+    header = parse(BlockHeader, wire)
+    return ListedBlock(
+        block_num=block_num,
+        block_id=block_id,
+        at_ms=None if time_s is None else time_s * 1000,
+        batches=len(header.batch_ids),
+        signer_public_key=header.signer_public_key,
+    )

@@ -29,6 +29,7 @@ NO_TOKEN: Final = (
     "/v1/session/ways",
 )
 NEVER_GOOD: Final = {
+    "GET /v1/benchmarks/{name}/report",
     "GET /v1/recordings/{recording_id}/clip",
     "GET /v1/session/issuer",
     "POST /v1/enrolment",

@@ -148,6 +148,8 @@ def test_the_licences_of_all_that_is_bundled_are_shipped(client: Client) -> None
         "uplot",
         "d3-geo",
         "@dagrejs/dagre",
+        "@noble/curves",
+        "@noble/hashes",
         "GeoNames",
         "Natural Earth",
         "Inter",

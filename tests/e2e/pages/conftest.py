@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, StorageState
 from demo.appliance import Appliance
 from demo.auditor import Auditor
 from demo.truck import Truck
+from gateway.settings_file import load_settings
 from support.gateways.pages import Scene
 from support.machine.pages import Visit, chromium, visit
 
@@ -31,7 +32,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         operator, auditor = (appliance.token(role, role) for role in ("operator", "auditor"))
         with closing(Auditor(appliance.rest, operator)) as asker:
             delivery_id = asker.ask(f"/v1/trips/{trip_id}")["delivery_ids"][0]
-        yield Scene(appliance.rest, trip_id, delivery_id, operator, auditor)
+        trust, data = appliance.trust_file(), load_settings(appliance.settings_file).data
+        yield Scene(appliance.rest, trip_id, delivery_id, operator, auditor, trust, data)
     finally:
         appliance.stop()
 

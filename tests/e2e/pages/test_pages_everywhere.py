@@ -5,6 +5,10 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, StorageState, expect
 
+from contracts.keys import Signer
+from gateway.access import Role, Tokens
+from gateway.grants import parse_grants
+from gateway.pki.unregistered import Unregistered
 from support.gateways.pages import LOOKS, LOT, Scene, check_looks
 from support.machine.pages import Visit, visit
 
@@ -54,6 +58,29 @@ def test_every_page_is_accessible_quiet_and_loads_nothing_from_elsewhere(
             check_looks(seen, path)
         assert not seen.said
         assert {urlsplit(each).netloc for each in seen.asked} == {urlsplit(scene.base).netloc}
+
+
+def test_an_operator_sees_who_may_see_what_who_waits_and_the_newest_block(
+    operator: Visit, scene: Scene
+) -> None:
+    grants = parse_grants(["party:buyer"])
+    Tokens(scene.data / "tokens.json").add("insurer", Role.AUDITOR, None, grants)
+    key = Signer.generate().public_key
+    Unregistered(scene.data / "waiting.json").add("truck-11", key)
+    page = operator.page
+    page.goto(f"{scene.base}/access")
+    row = page.get_by_role("region", name="Who may see what").get_by_role("row")
+    expect(row.filter(has_text="insurer")).to_contain_text("party:buyer")
+    page.goto(f"{scene.base}/devices")
+    waits = page.get_by_role("region", name="To be admitted")
+    expect(waits).to_contain_text("Its key waits to be confirmed")
+    expect(waits.get_by_text(key, exact=True)).to_be_visible()
+    check_looks(operator, "/devices")
+    page.goto(f"{scene.base}/ledger")
+    status = page.request.get(f"{scene.base}/v1/status").json()
+    first = page.get_by_role("region", name="Newest blocks").get_by_role("row").nth(1)
+    expect(first).to_contain_text(status["index_block_id"][:16])
+    assert not operator.said
 
 
 def test_an_operator_ends_the_sessions_of_an_auditor(

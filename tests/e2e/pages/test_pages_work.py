@@ -180,3 +180,45 @@ def test_a_lot_is_checked_on_demand_and_says_what_was_not_looked_at(
     expect(card.get_by_role("button", name="Check this lot")).to_be_visible()
     until_forgotten(operator, looks)
     assert not operator.violations()
+
+
+def test_a_trip_is_verified_in_the_browser_by_the_keys_that_a_person_brings(
+    operator: Visit, scene: Scene
+) -> None:
+    page = operator.page
+    page.goto(scene.trip)
+    seal = page.get_by_role("region", name="Seal")
+    seal.get_by_text("Check it in this browser", exact=True).click()
+    seal.get_by_role("button", name="Check in this browser").click()
+    expect(seal.get_by_text("Unanchored, by this browser")).to_be_visible()
+    expect(seal.get_by_text("anyone could have made it")).to_be_visible()
+    seal.get_by_label("Keys that you trust").set_input_files(scene.trust)
+    seal.get_by_role("button", name="Check in this browser again").click()
+    expect(seal.get_by_text("Holds, by this browser")).to_be_visible()
+    done = seal.get_by_role("listitem").filter(has_text="Batches and transactions: signed")
+    expect(done).to_contain_text("holds")
+    check_looks(operator, "verified-here")
+    assert not operator.said
+
+
+def test_evidence_that_was_altered_on_its_way_does_not_hold_in_the_browser(
+    operator: Visit, scene: Scene
+) -> None:
+    """The browser judges the bytes that it got: the gateway's own verdict stays as it was."""
+
+    def altered(route: Route) -> None:
+        fetched = route.fetch()
+        body = bytearray(fetched.body())
+        body[len(body) // 2] ^= 1
+        route.fulfill(response=fetched, body=bytes(body))
+
+    page = operator.page
+    page.route("**/v1/evidence?trip=*", altered)
+    page.goto(scene.trip)
+    seal = page.get_by_role("region", name="Seal")
+    seal.get_by_text("Check it in this browser", exact=True).click()
+    seal.get_by_label("Keys that you trust").set_input_files(scene.trust)
+    seal.get_by_role("button", name="Check in this browser").click()
+    expect(seal.get_by_text("Does not hold, by this browser")).to_be_visible()
+    expect(seal.get_by_text("Genuine and complete")).to_be_visible()
+    assert not operator.violations()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -17,13 +18,20 @@ LOOKS: Final[Looks] = [(PHONE, "dark"), (DESK, "light")]
 
 @dataclass(frozen=True)
 class Scene:
-    """A gateway with one trip, and who may look at it."""
+    """A gateway with one trip, and who may look at it.
+
+    Attributes:
+        trust: The keys that an auditor trusts, from their makers.
+        data: Where the gateway keeps its files.
+    """
 
     base: str
     trip_id: str
     delivery_id: str
     operator: str
     auditor: str
+    trust: Path
+    data: Path
 
     @property
     def trip(self) -> str:

@@ -640,6 +640,37 @@ export interface OpenSession {
   ends: string;
 }
 
+export interface Admission {
+  kind: string;
+  name: string;
+  role: string;
+  grants: string[] | null;
+  expires: string | null;
+  ended: boolean;
+}
+
+export interface WaitingEnrolment {
+  device_id: string;
+  state: string;
+  public_key: string | null;
+  since: string | null;
+  expires: string | null;
+}
+
+export interface Block {
+  block_num: number;
+  block_id: string;
+  at: string | null;
+  batches: number;
+  signer_public_key: string;
+}
+
+export interface Benchmark {
+  name: string;
+  written: string;
+  size: number;
+}
+
 export interface FoundThing {
   kind: string;
   name: string;

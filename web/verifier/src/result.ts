@@ -5,7 +5,8 @@ import { tellingWords } from "./remarks.ts";
 import type { RecordingStory, Story, TripStory } from "./story.ts";
 import type { Verdict, Word } from "./verify.ts";
 
-const SAID: Record<Word, [string, string]> = {
+/** What each verdict is called, and what it means. */
+export const SAID: Record<Word, [string, string]> = {
   holds: ["Holds", "Every signature and hash in the file holds, the rules were kept, no batch of the named trips is missing, and every chain of signatures ends in a key that you trust. How much of the video was checked is told below. This says that the story is genuine and complete, not that it is good: read it below."],
   unanchored: ["Unanchored", "The file is consistent, but no trusted keys were given: anyone could have made it. Compare the keys found below with those that you have from the ledger's operator, or give a trust file."],
   "format-1": ["Holds, but format 1 cannot show what was left out", "What the file shows holds. An older gateway wrote it, and it cannot prove that nothing was left out: ask for the trips in format 2."],
@@ -75,6 +76,12 @@ function sentence(problem: Problem): Content[] {
 }
 
 function checks(verdict: Verdict, trusted: boolean): HTMLElement {
+  const rows = checked(verdict, trusted).map(([name, state], at) => [String(at + 1), name, state]);
+  return el("details", [el("summary", "The checks, one by one"), table("Checks", ["No.", "Check", "Result"], rows)]);
+}
+
+/** Each check by its name, with what it found or why it was not done. */
+export function checked(verdict: Verdict, trusted: boolean): [string, string][] {
   const failed = new Set(verdict.problems.map((each) => each.check));
   const stopped = verdict.problems.some((each) => each.check === 0 || FATAL.includes(each.check));
   const state = (check: number): string => {
@@ -90,8 +97,7 @@ function checks(verdict: Verdict, trusted: boolean): HTMLElement {
     if (check === 11 && !recordings.some((each) => each.files.length)) return "– no video was given";
     return "✓ holds";
   };
-  const rows = CHECKS.map((each, at) => [String(at + 1), each, state(at + 1)]);
-  return el("details", [el("summary", "The checks, one by one"), table("Checks", ["No.", "Check", "Result"], rows)]);
+  return CHECKS.map((each, at) => [each, state(at + 1)]);
 }
 
 function story(into: HTMLElement, told: Story, doubtful: boolean): void {

@@ -1,1 +1,0 @@
-import{xt as e}from"./Loaded-twvle77e.js";e();

@@ -1,0 +1,1 @@
+import{St as e}from"./Loaded-DLL0YPX_.js";e();
