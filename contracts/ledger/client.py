@@ -48,6 +48,10 @@ _ACCEPT_PROTOBUF: Final = {"Accept": f"{MEDIA_TYPE}, application/json"}
 _Found = TypeVar("_Found")
 
 
+class BusyError(UnavailableError):
+    """The ledger turned batches away at every try: its queue is full."""
+
+
 class UnreachableError(UnavailableError):
     """The ledger cannot be reached, whatever it is asked."""
 
@@ -86,7 +90,8 @@ class LedgerClient:
 
         Raises:
             RejectedError: The ledger refuses them for good.
-            UnavailableError: The ledger did not answer, or was too busy at every try.
+            BusyError: Its queue was full at every try.
+            UnavailableError: The ledger did not answer.
         """
         wire = canonical(BatchList(batches=batches))
         for wait_s in (*BACK_OFF_S, None):
@@ -101,7 +106,7 @@ class LedgerClient:
                 return
             if wait_s is not None:
                 self._sleep(wait_s)
-        raise UnavailableError("ledger is too busy: HTTP 429 after several tries")
+        raise BusyError("ledger is too busy: HTTP 429 after several tries")
 
     def statuses(self, batch_ids: Sequence[str], *, wait_s: int = 0) -> dict[str, BatchStatus]:
         """Return the status of each batch; wait up to `wait_s` seconds until none is pending."""

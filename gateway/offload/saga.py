@@ -13,16 +13,13 @@ repeated; so a gateway that was killed continues where it was:
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
-from contracts.actions.payload import decode
 from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import NOT_OF_A_DEVICE
-from contracts.ledger.client import LedgerClient
+from contracts.ledger.client import BusyError, LedgerClient
 from contracts.ledger.fromjson import BatchStatus
-from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader
 from contracts.sawtooth.batches import Status
 from gateway.index.network import Network
@@ -30,6 +27,7 @@ from gateway.intake.held import End, HeldBatch, Offer, State
 from gateway.intake.inbox import Inbox
 from gateway.intake.refused import OnRefused, Refused, not_counted
 from gateway.offload.ledgerfacts import LedgerFacts
+from gateway.offload.parsed import Parsed, size_of
 from gateway.offload.receipts import Receipts
 from gateway.offload.recheck import Recheck
 from gateway.offload.shares import fair_share
@@ -63,18 +61,6 @@ LOST: Final = "the ledger went back and lost this batch, whose bytes were droppe
 _UNKNOWN: Final = BatchStatus(Status.UNKNOWN, "")
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Parsed:
-    """A held batch and its message, parsed once on its way to the ledger."""
-
-    held: HeldBatch
-    batch: Batch
-
-    def starts_trip(self) -> bool:
-        """Say whether its first action starts the trip."""
-        return isinstance(decode(self.batch.transactions[0].payload), StartTrip)
 
 
 class _Ahead:
@@ -140,9 +126,12 @@ class OffloadSaga:
     def step(self) -> bool:
         """Move everything that can move, once; say whether anything did.
 
+        A ledger whose queue is full gets nothing more in this step, and keeps no truck from its
+        receipt whose batches are committed already.
+
         Raises:
             RejectedError: The ledger is not the same one as before.
-            UnavailableError: The ledger, the inbox or a disk did not answer.
+            UnavailableError: The ledger, the inbox or a disk did not answer, or the queue is full.
         """
         self._network.check()
         moved = self._recheck.run()
@@ -151,18 +140,31 @@ class OffloadSaga:
         blocked: dict[str, str] = {}
         at_ledger = self._inbox.ends_in(State.SUBMITTED)
         ahead, sent = _Ahead(at_ledger.values()), 0
-        for ready in self._lists(ahead, set(at_ledger), blocked):
-            if self._submit(ready):
-                sent += _size(ready)
+        busy: BusyError | None = None
+        try:
+            for ready in self._lists(ahead, set(at_ledger), blocked):
+                if self._submit(ready):
+                    sent += size_of(ready)
+        except BusyError as error:
+            busy = error
         self._waits = not sent or ahead.size + sent >= AHEAD_BYTES_MAX
         moved |= sent > 0
         self._blocked = blocked
         self._misses.clear()
+        moved |= busy is None and self._submit_digests()
+        moved |= self._receipts.issue()
+        if busy is not None:
+            raise busy
+        return moved
+
+    def _submit_digests(self) -> bool:
+        """Submit the digests of recordings that are whole; say whether any moved."""
+        moved = False
         for offer in fair_share(
             self._inbox.offers_in(State.HELD), lambda offer: offer.device_id, OFFERS_LOOKED_AT_MAX
         ):
             moved |= self._submit_digest(offer)
-        return self._receipts.issue() or moved
+        return moved
 
     def _settle(self) -> bool:
         """Ask for the status of the submitted batches, and mark them accordingly."""
@@ -239,7 +241,7 @@ class OffloadSaga:
 
     def _lists(
         self, ahead: _Ahead, ends: set[str], blocked: dict[str, str]
-    ) -> Iterator[list[_Parsed]]:
+    ) -> Iterator[list[Parsed]]:
         """Yield lists of what can move, each with as many chains as it has room for.
 
         A list costs a sync of the inbox and a request, however short it is.
@@ -249,12 +251,12 @@ class OffloadSaga:
             ends: See `_ready`.
             blocked: See `_ready`.
         """
-        one: list[_Parsed] = []
+        one: list[Parsed] = []
         try:
             for chain in self._inbox.chains(SUBMIT_BATCHES_MAX, SUBMIT_BYTES):
                 if chain and ahead.has_room(chain[0]):
                     ready = list(self._ready(chain, ends, blocked))
-                    if len(one) + len(ready) > SUBMIT_BATCHES_MAX or _size(one) >= SUBMIT_BYTES:
+                    if len(one) + len(ready) > SUBMIT_BATCHES_MAX or size_of(one) >= SUBMIT_BYTES:
                         yield one
                         one = []
                     one += ready
@@ -265,7 +267,7 @@ class OffloadSaga:
 
     def _ready(
         self, chain: list[HeldBatch], ends: set[str], blocked: dict[str, str]
-    ) -> Iterator[_Parsed]:
+    ) -> Iterator[Parsed]:
         """Yield the first batches of a chain, as far as the ledger can take them now.
 
         Args:
@@ -284,7 +286,7 @@ class OffloadSaga:
                 blocked[held.batch_id] = before
                 stuck.add(held.last_transaction_id)
                 continue
-            parsed = _Parsed(held, parse(Batch, held.wire))
+            parsed = Parsed(held, parse(Batch, held.wire))
             reason = self._inadmissible(parsed, started=started)
             if reason:
                 self._quarantine(held.batch_id, reason)
@@ -304,7 +306,7 @@ class OffloadSaga:
         self._misses[device_id] += not found
         return found
 
-    def _inadmissible(self, parsed: _Parsed, *, started: bool) -> str:
+    def _inadmissible(self, parsed: Parsed, *, started: bool) -> str:
         """Return why the ledger would refuse a batch, or ""."""
         # Admission checked that one key signed the batch and all of its transactions.
         signer = parse(BatchHeader, parsed.batch.header).signer_public_key
@@ -315,7 +317,7 @@ class OffloadSaga:
             return f"trip {trip_id} does not exist"
         return ""
 
-    def _submit(self, ready: list[_Parsed]) -> bool:
+    def _submit(self, ready: list[Parsed]) -> bool:
         """Submit batches to the ledger, in one list."""
         if not ready:
             return False
@@ -323,7 +325,7 @@ class OffloadSaga:
         ids = [parsed.held.batch_id for parsed in ready]
         self._inbox.mark(ids, State.SUBMITTED)
         try:
-            with timed(self._stages, Stage.LEDGER, _size(ready)):
+            with timed(self._stages, Stage.LEDGER, size_of(ready)):
                 self._ledger.submit([each.batch for each in ready])
         except UnavailableError:
             self._inbox.mark(ids, State.HELD)
@@ -332,7 +334,7 @@ class OffloadSaga:
             self._submit_apart(ready, str(error))
         return True
 
-    def _submit_apart(self, ready: list[_Parsed], reason: str) -> None:
+    def _submit_apart(self, ready: list[Parsed], reason: str) -> None:
         """Find the batch that made the ledger refuse a list, by submitting halves."""
         if len(ready) == 1:
             self._quarantine(ready[0].held.batch_id, reason)
@@ -360,7 +362,7 @@ class OffloadSaga:
                 f"its digest names {offer.size} bytes and {offer.tree_root.hex()}",
             )
             return True
-        return self._submit([_Parsed(held, parse(Batch, held.wire))])
+        return self._submit([Parsed(held, parse(Batch, held.wire))])
 
     def _stored(self, recording: bytes) -> StoredRecording | None:
         """Return a whole recording's manifest, or None; other offers do not wait for a bad one."""
@@ -381,11 +383,6 @@ class OffloadSaga:
             "batch %s… quarantined: %s", batch_id[:16], reason, extra={"batch_id": batch_id}
         )
         self._inbox.mark([batch_id], State.QUARANTINED, reason)
-
-
-def _size(batches: Iterable[_Parsed]) -> int:
-    """Return the bytes of all."""
-    return sum(len(each.held.wire) for each in batches)
 
 
 def _tell_nobody() -> None:

@@ -11,6 +11,7 @@ import pytest
 from contracts import address
 from contracts.copies import Copy, Place, Policy
 from contracts.errors import RejectedError, UnavailableError
+from contracts.ledger.client import BACK_OFF_S
 from contracts.proto.wire_pb2 import ReceiptBody
 from contracts.receipt import body_of, sign_receipt
 from gateway.intake.admission import admit_records
@@ -60,6 +61,16 @@ def test_a_receipt_is_provisional_until_the_blobs_followed(desk: Desk) -> None:
     assert desk.is_final(trip)
     desk.look()
     assert len(desk.sent) == 2
+
+
+def test_a_busy_ledger_keeps_no_truck_that_is_done_from_its_receipt(desk: Desk) -> None:
+    trip, _ = desk.visited(b"film")
+    names = desk.hold(Trip(nonce=nonce(9)).whole([reading(0)]))
+    desk.ledger.busy = len(BACK_OFF_S) + 1
+    with pytest.raises(UnavailableError, match="429"):
+        desk.saga.step()
+    assert desk.receipt(trip) is not None
+    assert set(desk.states(names)) == {State.HELD}
 
 
 def test_receipts_that_are_due_together_are_kept_in_one_transaction(
