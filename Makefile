@@ -26,7 +26,7 @@ help: ## what there is
 # `make demo` promises its last line even when it cannot begin.
 SETUP_FAILED := $(if $(filter demo,$(MAKECMDGOALS)),|| { echo "demo: failed setup"; exit 1; })
 
-$(READY): requirements.lock pyproject.toml scripts/setup $(wildcard scripts/hatch_build.py storage/onepass/_native.c)
+$(READY): requirements.lock pyproject.toml scripts/setup $(wildcard scripts/hatch_build.py storage/hashing/_native.c)
 	@scripts/setup "$(PYTHON)" "$(VENV)" $(SETUP_FAILED)
 
 # Tests start hundreds of processes; without compiled modules on the disk, each compiles all of them again.

@@ -1,4 +1,4 @@
-"""Builds the optional extension `storage.onepass._native` while the project is installed.
+"""Builds the optional extension `storage.hashing._native` while the project is installed.
 
 It is built where a C compiler and Python's headers are; a wheel is then for this platform alone.
 WAYSEAL_NATIVE=1 ends the installation if it cannot be built, WAYSEAL_NATIVE=0 leaves it out.
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCE: Final = Path("storage/onepass/_native.c")
+SOURCE: Final = Path("storage/hashing/_native.c")
 BUILT: Final = SOURCE.with_suffix(".abi3.so")
 WANTED: Final = "WAYSEAL_NATIVE"
 

@@ -12,7 +12,7 @@ from functools import partial
 from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
 from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError
-from storage.onepass.hashing import recording_hash
+from storage.hashing.onepass import recording_hash
 from storage.recordings.blobcopies import fetch
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.places import Places

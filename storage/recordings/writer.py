@@ -22,7 +22,7 @@ from typing import Final, Self
 from contracts.chunktree import BLOB_BYTES, root_hash
 from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError, WaysealError
-from storage.onepass.hashing import recording_hash
+from storage.hashing.onepass import recording_hash
 from storage.recordings.manifest import Progress, StoredRecording
 from storage.recordings.places import Places
 from storage.recordings.splitter import BlobSplitter

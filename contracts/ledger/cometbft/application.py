@@ -25,7 +25,7 @@ from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft.abci import Method
 from contracts.ledger.cometbft.admission import Admission
-from contracts.ledger.cometbft.batches import CarriedBatches, Reading, are_compressed
+from contracts.ledger.cometbft.batches import AllowedBatches, CarriedBatches, are_compressed
 from contracts.ledger.cometbft.decisions import Code, Decision, Result, code_of
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.founding import (
@@ -128,8 +128,8 @@ class Application:
         self._stopping = stopping
         self._height = _Height()
         self.batches = CarriedBatches()
-        self._offered = Reading(chain, self.batches)  # for the mempool's thread
-        self._ordered = Reading(chain, self.batches)  # for the consensus thread
+        self._offered = AllowedBatches(chain, self.batches)  # for the mempool's thread
+        self._ordered = AllowedBatches(chain, self.batches)  # for the consensus thread
         self.admission = Admission(chain, executing)
         self.founded = threading.Event()
         """Set once there is a genesis block; with a snapshot, once the engine goes on from it."""

@@ -96,7 +96,7 @@ class CarriedBatches:
                 self._bytes -= forgotten.batch.size
 
 
-class Reading:
+class AllowedBatches:
     """Reads what the engine carries as the chain allows after its newest block; for one thread.
 
     Args:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.chunktree import BLOB_BYTES, leaf_hash
-from storage.onepass.hashing import (
+from storage.hashing.onepass import (
     IN_ONE_PASS,
     HashlibHash,
     OnePassHash,
@@ -72,7 +72,7 @@ def test_leaves_are_those_of_rfc_6962(
 
 
 if IN_ONE_PASS:
-    from storage.onepass._native import Sha256
+    from storage.hashing._native import Sha256
 
     @given(pieces=st.lists(st.tuples(SIZES, st.booleans()), max_size=8))
     def test_a_leaf_of_any_size_at_any_place(pieces: list[tuple[int, bool]]) -> None:

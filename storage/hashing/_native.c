@@ -2,7 +2,7 @@
  *
  * Each SHA-256 waits for its own last round: one stream uses half of what the instructions can do.
  * So the hash of a recording and the leaf hash of the blob that goes by are computed side by side,
- * and each byte is read once. `storage/onepass/hashing.py` is the only importer; it does without
+ * and each byte is read once. `storage/hashing/onepass.py` is the only importer; it does without
  * this module where it was not built, or where the processor lacks the instructions.
  *
  * Source: FIPS 180-4, 6.2 (SHA-256); RFC 6962, 2.1 (leaf hash: 0x00 goes before the data);
@@ -319,7 +319,7 @@ static PyType_Slot SLOTS[] = {
 };
 
 static PyType_Spec SPEC = {
-    .name = "storage.onepass._native.Sha256",
+    .name = "storage.hashing._native.Sha256",
     .basicsize = sizeof(Sha256),
     .flags = Py_TPFLAGS_DEFAULT,
     .slots = SLOTS,
@@ -351,7 +351,7 @@ static PyModuleDef_Slot MODULE_SLOTS[] = {{Py_mod_exec, fill_module}, {0, NULL}}
 
 static struct PyModuleDef MODULE = {
     PyModuleDef_HEAD_INIT,
-    .m_name = "storage.onepass._native",
+    .m_name = "storage.hashing._native",
     .m_doc = "SHA-256 of a stream and of its pieces, side by side.",
     .m_slots = MODULE_SLOTS,
 };

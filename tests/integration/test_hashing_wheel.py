@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from storage.onepass.hashing import IN_ONE_PASS
+from storage.hashing.onepass import IN_ONE_PASS
 
 pytestmark = pytest.mark.integration
 
 ROOT = Path(__file__).parents[2]
 WHEEL = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
-ASK = "from storage.onepass.hashing import recording_hash; print(type(recording_hash()).__name__)"
+ASK = "from storage.hashing.onepass import recording_hash; print(type(recording_hash()).__name__)"
 
 
 def wheel(folder: Path, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:

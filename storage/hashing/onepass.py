@@ -14,7 +14,7 @@ from contracts.chunktree import BLOB_BYTES
 Bytes = bytes | bytearray | memoryview
 
 try:
-    from storage.onepass._native import Sha256
+    from storage.hashing._native import Sha256
 except ImportError:
     IN_ONE_PASS = False
 else:
