@@ -164,7 +164,7 @@ def test_an_operator_sees_sessions_and_ends_them(scene: Scene) -> None:
 
 def test_wrong_passwords_lock_out_for_a_while_and_name_no_secret(scene: Scene) -> None:
     scene.persons.add("victim", Role.AUDITOR, PASSWORD)
-    answers = []
+    answers: list[httpx.Response] = []
     with scene.browser() as browser:
         while len(answers) < TRIES_MAX and not (answers and answers[-1].status_code == 429):
             typed = {"name": "victim", "password": "guess me if you can"}

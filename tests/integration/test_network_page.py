@@ -17,6 +17,7 @@ from contracts.evidence.trust import Trust, TrustedNetwork
 from contracts.ledger.client import LedgerClient
 from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.runtime.ports import free_port
+from contracts.succession import SETTING as PREDECESSORS
 from support.ledgers.cometbft import need_cometbft
 from support.machine.private import write_private
 from support.machine.waiting import wait_until
@@ -32,9 +33,13 @@ AGREE: Final = 3
 DEADLINE_S: Final = 240
 
 
-def typed(command: str) -> str:
-    """Return the line of the section that begins with a command."""
-    section = PAGE.split("## Four organisations found a network", 1)[1].split("\n## ", 1)[0]
+FOUNDING: Final = "Four organisations found a network"
+GOING_ON: Final = "A ledger of one node goes on as a network's"
+
+
+def typed(command: str, heading: str) -> str:
+    """Return the line below a heading that begins with a command."""
+    section = PAGE.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
     (line,) = re.findall(rf"^ {{8}}({re.escape(command)}(?: .*)?)$", section, re.MULTILINE)
     return str(line)
 
@@ -53,10 +58,11 @@ class Organisations:
     def place(self, name: str) -> str:
         return f"http://127.0.0.1:{self.rest[name]}"
 
-    def line(self, name: str, command: str, keys: Mapping[str, str]) -> str:
+    def line(self, name: str, command: str, keys: Mapping[str, str], heading: str) -> str:
         """Return a line of the page as this organisation types it on this machine."""
-        line = typed(command)
+        line = typed(command, heading)
         moved = {
+            "/var/lib/wayseal/node": "old",
             "/var/lib/wayseal": "data",
             "0.0.0.0:26656": f"127.0.0.1:{self._p2p[name]}",
             "ledger.dairy.example:26656": f"127.0.0.1:{self._p2p[name]}",
@@ -68,10 +74,16 @@ class Organisations:
             line = line.replace(old, new)
         return line
 
-    def type(self, name: str, command: str, keys: Mapping[str, str] | None = None) -> str:
+    def type(
+        self,
+        name: str,
+        command: str,
+        keys: Mapping[str, str] | None = None,
+        heading: str = FOUNDING,
+    ) -> str:
         """Type a line; return what it printed."""
         folder = self.folder / name
-        (folder / "script").write_text(self.line(name, command, keys or {}), "utf-8")
+        (folder / "script").write_text(self.line(name, command, keys or {}, heading), "utf-8")
         return carry_out("script", folder, {}, DEADLINE_S)
 
     def give(self, file: str, giver: str) -> None:
@@ -81,22 +93,27 @@ class Organisations:
 
     def start(self, name: str) -> None:
         """Start a validator; return once it serves."""
-        words = shlex.split(self.line(name, "wayseal-node --data", {}))
-        program = Path(sys.executable).parent / words[0]
-        log = self.folder / name / "log"
+        self.serve(name, *shlex.split(self.line(name, "wayseal-node --data", {}, FOUNDING))[1:])
+
+    def serve(self, name: str, *options: str) -> None:
+        """Start a node; return once it serves."""
+        program = Path(sys.executable).parent / "wayseal-node"
+        log = self.folder / name / f"log-{len(self._running)}"
         with log.open("wb") as out:
             self._running.append(
                 subprocess.Popen(  # noqa: S603 - our own page
-                    [program, *words[1:]], cwd=self.folder / name, stdout=out, stderr=out
+                    [program, *options], cwd=self.folder / name, stdout=out, stderr=out
                 )
             )
         wait_until(lambda: b"ready rest=" in log.read_bytes(), DEADLINE_S)
 
     def close(self) -> None:
+        """End all that runs."""
         for each in self._running:
             each.terminate()
         for each in self._running:
             assert each.wait(DEADLINE_S) == 0
+        self._running.clear()
 
 
 @pytest.fixture
@@ -110,11 +127,15 @@ def public_key(said: str) -> str:
     return str(json.loads(said)["public_key"])
 
 
-def found(four: Organisations) -> dict[str, Any]:
-    """Make keys and the network file, join and start; return what `found` said."""
+def exchange_cards(four: Organisations) -> None:
     for name in FOUR:
         four.type(name, "wayseal-node validator")
         four.give(f"{name}.json", name)
+
+
+def found(four: Organisations) -> dict[str, Any]:
+    """Make keys and the network file, join and start; return what `found` said."""
+    exchange_cards(four)
     made = [
         public_key(four.type(name, "wayseal-party --key admin.key make-key")) for name in ADMINISTER
     ]
@@ -161,3 +182,33 @@ def test_four_organisations_found_a_network_as_the_page_says(four: Organisations
     assert trust.network == TrustedNetwork(said["chain_id"], said["validators"])
     assert trust.genesis_block_id == said["genesis_block_id"]
     assert trust.admin_keys == set(said["administrators"])
+
+
+@pytest.mark.long
+def test_a_ledger_of_one_node_goes_on_as_the_page_says(four: Organisations) -> None:
+    first = FOUR[0]
+    key = public_key(four.type(first, "wayseal-party --key admin.key make-key"))
+    rest = f"127.0.0.1:{four.rest[first]}"
+    four.serve(first, "--data", "old", "--rest", rest, "--admin", key)
+    register = "wayseal-party --key admin.key --ledger"
+    four.type(first, register, {"02ef…": key})
+    with closing(LedgerClient(four.place(first))) as ledger:
+        head = ledger.head_id()
+    four.close()
+    four.type(first, "wayseal-node export", heading=GOING_ON)
+    four.give("ledger.chain", first)
+    exchange_cards(four)
+    said = json.loads(four.type(first, "wayseal-node found", heading=GOING_ON))
+    assert "administrators" not in said  # they stay
+    four.give("cold-chain-1.json", first)
+    for name in FOUR:
+        joined = json.loads(four.type(name, "wayseal-node join", heading=GOING_ON))
+        assert joined == said | {"network": "data"}
+    for name in FOUR:
+        four.start(name)
+    other = public_key(four.type(FOUR[2], "wayseal-party --key admin.key make-key"))
+    four.type(first, register, {"02ef…": other, "-party dairy": "-party shop"})
+    for name in FOUR:
+        assert set(validators_of(sealed_head(four, name))) == set(said["validators"])
+        with closing(LedgerClient(four.place(name))) as ledger:
+            assert head in ledger.setting(PREDECESSORS)
