@@ -66,8 +66,8 @@ def succession_of(wire: bytes, trusted_keys: Collection[str]) -> Succession:
     header = check_transaction(transaction)
     if header.signer_public_key not in trusted_keys:
         raise RejectedError(
-            f"succession: signed by {header.signer_public_key[:66]!r}, which is no trusted key of "
-            "an administrator"
+            f"succession: signed by {header.signer_public_key[:66]!r}, which is not the key of a "
+            "trusted administrator"
         )
     value = _proposed(transaction) if Family.of(header) == FAMILY else None
     if value is None:

@@ -55,10 +55,13 @@ class OidcSettings(Table):
     name_claim: str = Field("sub", pattern=_LINE, description="the claim that names a person")
     scopes: list[str] = Field(["openid"], description="what is asked for; openid is one of them")
     session_hours: int = Field(
-        4, ge=1, le=12, description="longest session: so long does a person who left there stay"
+        4,
+        ge=1,
+        le=12,
+        description="longest session; so long a person stays whom the issuer has shut out",
     )
     access: dict[AccessName, OidcAccess] = Field(
-        {}, description="who may enter; whom no entry fits stays out"
+        {}, description="who may enter; a person whom no entry fits may not"
     )
 
     @field_validator("issuer")

@@ -57,6 +57,6 @@ def _unknown(backup: Path, manifest: Manifest) -> Iterator[Finding]:
         for path in sorted(backup.rglob("*")):
             name = path.relative_to(backup).as_posix()
             if path.is_file() and name not in known:
-                yield warning(name, "the manifest does not name it", "look who put it there")
+                yield warning(name, "the manifest does not name it", "find out who put it there")
     except OSError as problem:
         raise UnavailableError(f"cannot list {backup}: {problem}") from problem

@@ -52,7 +52,7 @@ def _seen(feed: Feed, over: threading.Event, until_s: float) -> Claim:
                 try:
                     return Claim.parse(text)
                 except RejectedError:
-                    problem = "a QR code that is no claim"
+                    problem = "a QR code that is not a claim"
         if over.is_set() or time.monotonic() > until_s:
             break
     raise UnavailableError(f"the camera showed {problem} in time; hold it nearer, in better light")

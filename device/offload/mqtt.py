@@ -97,7 +97,7 @@ class MqttConnection:
             self._client.tls_set(str(authority), shown, key)
         except (OSError, ValueError) as error:
             raise RejectedError(
-                f"broker {place}: {authority} of gateway.mqtt_ca is no file of certificates: "
+                f"broker {place}: {authority} of gateway.mqtt_ca is not a file of certificates: "
                 f"{error}"
             ) from error
 

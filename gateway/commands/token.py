@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
         if settings.mosquitto.ca is not None and options.role is None:
             complain(
                 "wayseal-gateway",
-                "mosquitto goes by certificates, not by tokens: it still lets "
+                "mosquitto looks at certificates, not at tokens: it still lets "
                 f"{', '.join(options.names)} in until `wayseal-gateway pki revoke`",
             )
 

@@ -251,7 +251,7 @@ class Jobs:
             try:
                 remove_file(each)
             except UnavailableError as failure:  # such as lost+found; nobody's job waits for it
-                _log.warning("what is no job's stays: %s", failure)
+                _log.warning("a file that belongs to no job stays: %s", failure)
 
     def _as_it_stands(self, job: KeptJob) -> KeptJob:
         """Return a job; one under way that nobody works at was interrupted."""

@@ -1,10 +1,10 @@
 """Says whether a write-ahead log has lost transactions that were committed.
 
-SQLite reads a log up to the first frame whose checksum is wrong, and takes that for the end: so it
-must be after a power cut. Frames that were not synced reach the disk in any order: one that did not
-is zeros or a frame of the log before, whatever follows, and what SQLite keeps is sound. A frame of
-this log that rots makes SQLite drop all that was committed after it, without a word, and the
-database may have some of these pages already.
+SQLite reads a log up to the first frame whose checksum is wrong, and takes that for the end. After
+a power cut that is right. Frames that were not synced reach the disk in any order; where one did
+not reach it, there are zeros or a frame of the log before, and what SQLite keeps is sound. But if a
+frame of this log rots, SQLite silently drops all that was committed after it, although the database
+may have some of these pages already.
 
 Source: SQLite, "Database File Format", 4.1 and 4.2.
 """

@@ -13,9 +13,9 @@ record is synced before the next one is written, so only the last one can be
 torn. It is torn if the file ends before the record does, or if a sector of the
 file, as far as it belongs to the record, holds zeros only: a file system gives
 back what was written, or zeros, and a compressed record has no such sector.
-Opening the log cuts a torn record off. All other damage is rot. It is refused
-and not cut off, since the block was perhaps, and the blocks before a whole
-record were certainly, reported as committed.
+Opening the log cuts a torn record off. All other damage is rot. The log is
+then refused and not cut off: the damaged block may have been reported as
+committed, and blocks before a whole record surely were.
 """
 
 import errno

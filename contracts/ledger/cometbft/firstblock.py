@@ -1,6 +1,7 @@
 """The first block of a network, known from its file before any validator runs.
 
-Who joins compares it with what the others told: whoever wrote the file chose the administrators.
+An organisation that joins compares it with what the others told: the one that wrote the file could
+have chosen other administrators.
 """
 
 from contextlib import closing

@@ -229,7 +229,7 @@ class Service:
                 continue  # the connection was lost during registration
             except (DecodeError, ValueError) as error:
                 raise UnavailableError(
-                    f"{self.link.url} answers the registration with what is no answer: {error}"
+                    f"{self.link.url} answered the registration in an unknown form: {error}"
                 ) from error
             if not self._is_ending:
                 raise UnavailableError(f"{self.link.url} refuses the registration, see the log")

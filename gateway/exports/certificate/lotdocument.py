@@ -299,7 +299,7 @@ def _trips(sheet: Sheet, facts: LotFacts, judged: LotJudgement) -> None:
 
 def _more(sheet: Sheet, facts: LotFacts, kind: str) -> None:
     if kind in facts.cut:
-        sheet.paragraph(f"There are more {kind}: this certificate goes by the first {SHOWN_MAX}.")
+        sheet.paragraph(f"There are more {kind}: this certificate considers the first {SHOWN_MAX}.")
 
 
 def _checking(sheet: Sheet, facts: LotFacts, judged: LotJudgement, identity: Identity) -> None:

@@ -7,9 +7,9 @@ in table `deletion` until every replica has confirmed it, and the scrub asks eac
 has anything of any recording that was ever deleted. All of it is in the cluster: a gateway that
 loses its own files forgets nothing, and several gateways may do the same at once.
 
-A note goes by a delete with the note's own timestamp, which hides no later note. The next note
-needs a greater one. So the timestamp of the last note is that of `buckets` of the recording: it can
-be read when the note is gone, and no gateway's clock matters.
+A note is removed by a delete with the note's own timestamp, which hides no later note. The next
+note needs a greater timestamp. So the recording's `buckets` have the timestamp of the last note: it
+can be read when the note is gone, and no gateway's clock matters.
 """
 
 import threading

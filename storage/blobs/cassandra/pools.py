@@ -3,8 +3,8 @@
 The driver loses a node for good in several ways (seen with 3.30.1). A reconnect succeeds and the
 connections after it fail: the failure starts no other reconnect, since one seems to be under way,
 and that one ends. A node refuses the login because it cannot read the roles just now. A node is
-not listed by its neighbours yet when the driver reads their lists, and the event is lost that
-would tell of it. A node is removed and added again, and the map of tokens keeps its old object.
+not listed by its neighbours yet when the driver reads their lists, and the event that would tell of
+it is lost. A node is removed and added again, and the map of tokens keeps its old object.
 """
 
 import threading

@@ -39,8 +39,8 @@ DESCRIBED: Final[dict[str, Any]] = {
 NOTE: Final = (
     f"pbft: paper 001's comparison on {REPLICAS} replicas of our own, in Python, all on this "
     "machine, connected by sockets. It is the normal case of PBFT alone: no view change, nothing "
-    "on a disk, no rules. So it says what MACs and batches save in messages, and is no ledger to "
-    "choose. Clients sign in all variants, as in the paper; macs-internode has signed replies "
+    "on a disk, no rules. So it says what MACs and batches save in messages; it is not a ledger "
+    "to choose. Clients sign in all variants, as in the paper; macs-internode has signed replies "
     "too. The paper had 15 machines, Go and RSA: its ratios are not comparable with these."
 )
 
