@@ -33,7 +33,7 @@ from support.ledgers.cometbft import (
 )
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.nodes import Node, intkey_batch, running
-from support.machine.mounts import tmpfs
+from support.machine.mounts import fill, tmpfs
 from support.machine.private import write_private
 from support.machine.waiting import wait_until
 
@@ -45,7 +45,6 @@ FAR: Final = 3
 HOUR_S: Final = 3600
 MANY: Final = 20
 OK: Final = 200
-CHUNK: Final = 1 << 16
 _numbers = count(1000, 50)
 
 
@@ -106,17 +105,6 @@ def test_one_that_is_cut_off_catches_up(place: Place) -> None:
     back = fresh()
     four.nodes[FAR].commit(back)
     assert has(four.nodes[0], back)
-
-
-def fill(filler: Path) -> None:
-    """Leave no room on a disk."""
-    with filler.open("wb", buffering=0) as file:
-        for size in (CHUNK, 1):
-            try:
-                while True:
-                    file.write(bytes(size))
-            except OSError:
-                continue
 
 
 def test_one_whose_disk_is_full_says_so_and_catches_up(place: Place) -> None:

@@ -1,11 +1,12 @@
-"""What a node says when its CometBFT has ended."""
+"""What a node says of a CometBFT that it cannot use, or that has ended."""
 
 from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
 
-from contracts.ledger.cometbft.process import CORES, Process, explained
+from contracts.errors import RejectedError
+from contracts.ledger.cometbft.process import CORES, Process, explained, find_program
 
 LATE = 'E CONSENSUS FAILURE!!! err="block time 12:35 is too far in the future (wall clock 11:35)"'
 WAL = 'E failed writing to WAL err="write wal: no space left on device"'
@@ -28,6 +29,25 @@ NOISE = "goroutine 1 [running]:"
 )
 def test_the_reason_is_named(status: int | None, lines: list[str], words: str) -> None:
     assert words in explained(status, lines)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("echo 0.37.4", "says version '0.37.4', expected 0.38 or 0.39; install release 0.38"),
+        ("echo v1.0.1", "says version 'v1.0.1', expected 0.38 or 0.39"),
+        ("echo hello", "says version 'hello', expected 0.38 or 0.39"),
+        ("echo broken >&2; exit 3", "exit status 3: broken"),
+    ],
+)
+def test_another_version_is_refused(tmp_path: Path, said: str, why: str) -> None:
+    program = tmp_path / "cometbft"
+    program.write_text(f"#!/bin/sh\n{said}\n")
+    program.chmod(0o700)
+    with pytest.raises(RejectedError, match=why):
+        find_program(str(program))
+    program.write_text("#!/bin/sh\necho 0.38.26+abcdef\n")
+    assert find_program(str(program)) == program
 
 
 @pytest.mark.parametrize(("set_by_operator", "found"), [(None, "3"), ("1", "1")])

@@ -10,6 +10,7 @@ import pytest
 
 from contracts import address
 from contracts.ledger.blocks.compression import MAGIC
+from contracts.ledger.cometbft import batches
 from contracts.ledger.cometbft.batches import are_compressed
 from contracts.ledger.cometbft.rpc import Rpc
 from contracts.ledger.cometbft.sender import Sender, _again
@@ -21,7 +22,7 @@ from contracts.ledger.execution.verify import verify_batch
 from contracts.proto.abci_pb2 import RequestCheckTx
 from contracts.sawtooth.batches import Status, build_batch
 from contracts.sawtooth.settings import CARRIED, propose
-from support.ledgers.heights import FOUNDER, VALIDATOR, Heights, first_batches, heights
+from support.ledgers.heights import FOUNDER, VALIDATOR, Heights, first_batches, heights, tx
 from support.ledgers.intkey_node import FAMILIES, INTKEY
 from support.ledgers.nodes import intkey_batch
 from support.machine.waiting import wait_until
@@ -40,9 +41,9 @@ class Mempool(Rpc):
     def broadcast(self, txs: Sequence[bytes]) -> list[Mapping[str, Any]]:
         self.asked += len(txs)
         found: list[Mapping[str, Any]] = []
-        for tx in txs:
-            answer = self._ledger.application.check_tx(RequestCheckTx(tx=tx))
-            self.taken += [tx] if not answer.code else []
+        for each in txs:
+            answer = self._ledger.application.check_tx(RequestCheckTx(tx=each))
+            self.taken += [each] if not answer.code else []
             found.append({"code": answer.code, "log": answer.log})
         return found
 
@@ -88,6 +89,30 @@ def test_what_an_orphan_displaces_is_reported(
         assert outcome.decided == []
         sender._park(_again(orphan), outcome)  # noqa: SLF001
         assert outcome.decided == [first.id]
+
+
+@pytest.mark.parametrize("value", ["zstd", "none"])
+def test_what_rest_has_verified_is_not_verified_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    """Signatures are a third of a validator's work on a batch."""
+    with heights(tmp_path / "data") as ledger:
+        ledger.begin(first_batches(), POWERS)
+        ledger.decide([tx(build_batch(FOUNDER, [propose(FOUNDER, CARRIED, value)]))])
+        mempool = Mempool(ledger)
+        sender = Sender(ledger.application, mempool, lambda _: None)
+        verified = verify_batch(intkey_batch(FOUNDER, 1, 20))
+        monkeypatch.setattr(batches, "verify_batch", lambda _: pytest.fail("verified again"))
+        sender.start()
+        try:
+            sender.submit(Submission([verified], 10))
+            wait_until(lambda: len(mempool.taken) == 1)
+            proposed = ledger.propose(mempool.taken)
+            assert ledger.accepts(proposed)
+            ledger.decide(proposed)
+        finally:
+            sender.stop()
+        assert ledger.chain.find_batch(verified.id) is not None
 
 
 @pytest.mark.parametrize("value", [None, "zstd", "lz4"])

@@ -2,7 +2,7 @@
 
 `PYTHONPATH=tests python -m support.ledgers.faults --seed N --seconds S` runs one and prints a JSON
 line. A seed gives the same faults, with the same pauses, again; how they meet the messages is up to
-the machine.
+the machine. Only root can pull a cable and fill a disk: for others these faults are pauses.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -22,16 +23,20 @@ from typing import Final
 
 import cbor2
 import httpx
+import pytest
 
 from contracts.keys import Signer
 from contracts.ledger.cometbft.network import forget_chain
 from contracts.proto.sawtooth_pb2 import Batch, BatchList
 from contracts.sawtooth.batches import build_batch
-from support.ledgers.cometbft import Validators, agree, network
+from support.ledgers.cables import Cable, cable
+from support.ledgers.cometbft import Validators, agree, lay_out
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.history import History, Sent, check
 from support.ledgers.intkey_node import address_of
 from support.ledgers.nodes import OCTETS, Node, intkey, whole_state
+from support.machine.mounts import fill, tmpfs
+from support.machine.waiting import wait_until
 
 FOUNDER: Final = Signer.from_hex("11" * 32)
 VALIDATORS: Final = 4
@@ -41,6 +46,10 @@ LOOK_S: Final = 2
 END_S: Final = 180.0
 """Once all validators are back, clients have so many seconds to finish what they have begun."""
 COMMITTED: Final = "COMMITTED"
+SMALL: Final = 2
+"""The validator whose disk can be full."""
+FAR: Final = 3
+"""The validator behind a cable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,8 @@ class Fault:
     lasts_s: float
 
 
-KINDS: Final = ("kill", "stop", "wipe", "two", "upgrade")
+KINDS: Final = ("kill", "stop", "wipe", "two", "upgrade", "cut", "full")
+_HITS: Final = {"cut": (FAR,), "full": (SMALL,)}
 
 
 def schedule(seed: int) -> Iterator[Fault]:
@@ -69,7 +79,7 @@ def schedule(seed: int) -> Iterator[Fault]:
     while True:
         kind = random.choice(KINDS)
         every = {"two": 2, "upgrade": VALIDATORS}.get(kind, 1)
-        chosen = tuple(random.sample(range(VALIDATORS), every))
+        chosen = _HITS.get(kind) or tuple(random.sample(range(VALIDATORS), every))
         yield Fault(kind, chosen, random.uniform(0.2, 3), random.uniform(0.2, 5))
 
 
@@ -89,6 +99,10 @@ class Client(threading.Thread):
         self.until_s = float("inf")
 
     def run(self) -> None:
+        with self._http:
+            self._send()
+
+    def _send(self) -> None:
         before: list[str] = []
         for step in count():
             if self._stop_now.is_set():
@@ -127,9 +141,46 @@ class Client(threading.Thread):
             return None  # it may have taken it
 
 
-def inflict(four: Validators, fault: Fault) -> None:
+@contextmanager
+def place(out: Path) -> Iterator[tuple[Validators, Cable | None]]:
+    """Run four validators, one behind a cable and one on a small disk where that is allowed."""
+    first = [untimed_genesis(FOUNDER, [FOUNDER.public_key])]
+    with ExitStack() as stack:
+        line = _cable_and_disk(stack, out)
+        hosts = [line.near] * FAR + [line.far] if line else ()
+        four = Validators(lay_out(out, VALIDATORS, first, FOUNDER, hosts))
+        if line:
+            four.prefixes[FAR] = line.prefix
+            four.more[FAR] = ("--rest", f"{line.far}:0", "--plain-text")
+        stack.callback(four.close)
+        for number in range(VALIDATORS):
+            four.start(number)
+        yield four, line
+
+
+def _cable_and_disk(stack: ExitStack, out: Path) -> Cable | None:
+    try:
+        line = stack.enter_context(cable())
+        stack.enter_context(tmpfs(out / f"node{SMALL}", "256m"))
+    except pytest.skip.Exception as why:
+        sys.stderr.write(f"no cable is pulled, no disk filled: {why}\n")
+        return None
+    return line
+
+
+def inflict(four: Validators, fault: Fault, line: Cable | None) -> None:
     """Let a fault happen, and pass."""
     time.sleep(fault.gap_s)
+    if fault.kind in _HITS:
+        if line is None:
+            time.sleep(fault.lasts_s)
+        elif fault.kind == "cut":
+            line.pull()
+            time.sleep(fault.lasts_s)
+            line.plug()
+        else:
+            _fill(four, fault.lasts_s)
+        return
     if fault.kind == "upgrade":  # one after another, as an operator does
         for number in fault.validators:
             assert four.stop(number) == 0
@@ -149,6 +200,29 @@ def inflict(four: Validators, fault: Fault) -> None:
     time.sleep(fault.lasts_s)
     for number in fault.validators:
         four.start(number)
+
+
+def _fill(four: Validators, lasts_s: float) -> None:
+    """Fill a validator's disk; one that ends of it is started again, as systemd does."""
+    node, filler = four.nodes[SMALL], four.places[SMALL] / "filler"
+    fill(filler)
+    time.sleep(lasts_s)
+    filler.unlink()
+
+    def decided() -> bool:
+        return node.process.poll() is not None or _is_ready(node)
+
+    wait_until(decided)
+    if node.process.poll() is not None:
+        four.kill(SMALL)
+        four.start(SMALL)
+
+
+def _is_ready(node: Node) -> bool:
+    try:
+        return node.client.get("/readyz").is_success
+    except httpx.TransportError:  # it is ending
+        return False
 
 
 def batches_of(node: Node) -> list[str]:
@@ -172,9 +246,8 @@ def run(seed: int, seconds: float, out: Path, clients: int = VALIDATORS) -> dict
         clients: How many.
     """
     zero = build_batch(FOUNDER, [intkey(FOUNDER, "set", "all", 0)])
-    first = [untimed_genesis(FOUNDER, [FOUNDER.public_key])]
     stop, done = threading.Event(), Counter[str]()
-    with network(out, VALIDATORS, first, FOUNDER) as four:
+    with place(out) as (four, line):
         four.nodes[0].commit(zero)
         running = [Client(number, four, seed, stop) for number in range(clients)]
         for client in running:
@@ -183,7 +256,7 @@ def run(seed: int, seconds: float, out: Path, clients: int = VALIDATORS) -> dict
         for fault in schedule(seed):
             if time.monotonic() > until_s:
                 break
-            inflict(four, fault)
+            inflict(four, fault, line)
             done[fault.kind] += 1
         stop.set()
         end_s = time.monotonic() + END_S

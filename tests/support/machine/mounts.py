@@ -12,6 +12,7 @@ from support.trucks.rogue import until
 
 _REPAIRED = 1
 """Exit code of e2fsck."""
+_CHUNK = 1 << 16
 
 
 def run(*command: str | Path) -> None:
@@ -105,3 +106,14 @@ def _mount(path: Path, *options: str | Path) -> None:
     done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
     if done.returncode != 0:
         pytest.skip(f"this machine does not let a container mount: {done.stderr.strip()}")
+
+
+def fill(filler: Path) -> None:
+    """Leave no room on a disk."""
+    with filler.open("wb", buffering=0) as file:
+        for size in (_CHUNK, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                continue
