@@ -174,6 +174,20 @@ def test_the_page_tells_what_the_first_verifier_tells(page: Page, name: str) -> 
     assert {"holds", "findings", "tampers"} <= found["trips"][0].keys()
 
 
+def test_trips_are_told_in_the_order_of_their_starts(page: Page) -> None:
+    """A header may name them in another order, as another exporter's does."""
+    first, second = (Trip(nonce=bytes([at]) * 16) for at in (2, 1))
+    groups = [each.whole([reading(0)]) for each in (first, second)]
+    for named in ([first, second], [second, first]):
+        evidence = evidence_of([registrations(), *groups], [each.trip_id for each in named])
+        wire, trust = evidence.wire(), trust_in(evidence.heads).to_json()
+        wire64 = json.dumps(base64.b64encode(wire).decode())
+        found = page.value(f"{STORY}({wire64}, {json.dumps(trust)})")
+        told_by_command = as_json(verify_evidence(io.BytesIO(wire), trust_of(trust), []))
+        for each in (found, told_by_command):
+            assert [trip["trip_id"] for trip in each["trips"]] == [first.trip_id, second.trip_id]
+
+
 def test_the_page_asks_for_nothing(page: Page) -> None:
     shown(page)
     asked(page, path_of("small").read_bytes(), TABLE["cases"][0]["trust"], [{}])

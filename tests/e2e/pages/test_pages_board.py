@@ -1,5 +1,8 @@
 """The board: trucks that may leave or must stay, on a desk and a wall, and without news."""
 
+import re
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from playwright.sync_api import Browser, Route, StorageState, expect
 
@@ -48,6 +51,29 @@ def test_a_board_without_news_says_so(board: Visit) -> None:
     expect(board.page.get_by_text("No news of the trucks")).to_be_visible()
     board.page.context.set_offline(offline=False)
     expect(board.page.get_by_text("No news of the trucks")).to_be_hidden()
+
+
+def test_the_board_asks_for_no_more_visits_than_are_lately_here(board: Visit) -> None:
+    """It asks every 3 s; a site keeps years of visits."""
+    asked, old = list[str](), "2020-01-01T00:00:00.000Z"
+
+    def many(route: Route) -> None:
+        asked.append(route.request.url)
+        limit = int(parse_qs(urlsplit(asked[-1]).query)["limit"][0])
+        answer = route.fetch()
+        page = answer.json()
+        older = [
+            {**each, "trip_id": f"{at:032x}", "since": old}
+            for each in page["items"]
+            for at in range(limit - 1)
+        ]
+        page |= {"items": [*page["items"], *older], "next_cursor": "7"}
+        route.fulfill(response=answer, json=page)
+
+    board.page.route(re.compile(r"/v1/offloads\?order=newest"), many)
+    board.page.goto(board.base)
+    expect(board.page.get_by_text("May leave", exact=True)).to_have_count(1)
+    assert all("limit=50&" in each and each.endswith("cursor=0") for each in asked), asked
 
 
 def test_the_board_fills_a_wall(browser: Browser, scene: Scene, kept: StorageState) -> None:

@@ -41,13 +41,13 @@ export interface Some<T> {
   more: boolean;
 }
 
-/** Ask for a list page by page, until it ends, `most` items are there, or the last one is `enough`. */
-export async function list<T>(path: string, most: number, signal?: AbortSignal, enough: (item: T) => boolean = () => false): Promise<Some<T>> {
+/** Ask for a list in pages of so many items, until it ends, `most` items are there, or the last one is `enough`. */
+export async function list<T>(path: string, most: number, signal?: AbortSignal, enough: (item: T) => boolean = () => false, each = PAGE_MAX): Promise<Some<T>> {
   const items: T[] = [];
   let cursor: string | null = "0";
   while (cursor !== null && items.length < most) {
     const join: string = path.includes("?") ? "&" : "?";
-    const limit = Math.min(PAGE_MAX, most - items.length);
+    const limit = Math.min(each, most - items.length);
     const init = signal ? { signal } : {};
     const page: Page<T> = await ask(`${path}${join}limit=${limit}&cursor=${cursor}`, init);
     items.push(...page.items);

@@ -90,6 +90,9 @@ const timeOf = (ms: bigint): string | null => (ms ? moment(ms) : null);
 
 export function tell(told: Told): Story {
   const { ledger, replay, header } = told;
+  // In the order in which the trips were started on the ledger, whatever order the header has.
+  const named = new Map(header.trip_ids.map((id) => [at.trip(id), id]));
+  const started = [...replay.store.entries.keys()].flatMap((address) => named.get(address) ?? []);
   return {
     keys: { genesis_block_id: ledger.genesis, block_signers: ledger.signers, network: networkOf(told.sealed), admin_keys: [...replay.adminKeys].sort() },
     ledger: {
@@ -97,7 +100,7 @@ export function tell(told: Told): Story {
       blocks_with_time: replay.blocksWithTime(), last_block_at: lastBlockAt(told), last_signed_at: timeOf(replay.lastSignedAtMs),
       goes_on_from: told.before ?? [], by_network: ledger.byNetwork, sealed: sealedOf(told.sealed),
     },
-    trips: header.trip_ids.flatMap((id) => tripOf(id, told)),
+    trips: started.flatMap((id) => tripOf(id, told)),
     without_lots: header.without_lots,
     recordings: [...replay.recordings].map(([name, digests]) => recording(name, digests[0] as NonNullable<(typeof digests)[0]>, told)),
   };
