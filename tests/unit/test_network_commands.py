@@ -2,6 +2,7 @@
 
 import json
 import re
+import tempfile
 from argparse import Namespace
 from pathlib import Path
 
@@ -251,3 +252,14 @@ def test_validators_behind_one_address_let_each_other_in(
         for number, (key, host) in enumerate(zip(keys, hosts, strict=True))
     ]
     assert found(cards, CHAIN, [SIGNER.public_key]).many_on_one_host is shared
+
+
+def test_a_machine_without_a_directory_for_temporary_files_says_so(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_network(tmp_path / "network.json", found([CARD], CHAIN, [SIGNER.public_key]))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    options = Namespace(data=data, file=tmp_path / "network.json", chain=None, **NO_SNAPSHOT)
+    with pytest.raises(UnavailableError, match=r"directory for temporary files: .*missing"):
+        commands.join_network(options)
+    assert not (data / FILE).exists()

@@ -7,14 +7,14 @@ have chosen other administrators.
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 
 from contracts.address import ADMIN_KEYS_SETTING
+from contracts.errors import UnavailableError
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft.founding import BEFORE, begun, founding_of, network_block
 from contracts.ledger.cometbft.networkfile import Network, network_time_s
 from contracts.ledger.execution.families import Families
-from contracts.runtime.files import disk_errors
 from contracts.sawtooth.settings import split_keys
 from contracts.validators import setting_in
 
@@ -49,8 +49,10 @@ def beginning_of(network: Network, families: Families) -> FirstBlock | None:
     founding = founding_of(network.genesis.get("app_state"))
     if founding.predecessor is not None:
         return None
-    with disk_errors("make a directory in", Path(gettempdir())):
+    try:
         temporary = TemporaryDirectory()
+    except OSError as error:
+        raise UnavailableError(f"expected a directory for temporary files: {error}") from error
     with temporary as place, closing(Chain.open(Path(place))) as chain:
         candidate = begun(chain, founding, families, network_time_s(network))
         block, _ = network_block(chain, candidate, BEFORE)
