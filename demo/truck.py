@@ -79,8 +79,13 @@ genesis_block_id = "{appliance.genesis_block_id()}"
         """Run a command of the agent and return its JSON answer."""
         return run_json([*self._command(*arguments), "--json"])
 
-    def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start a command of the agent and return at once."""
+    def begin(self, *arguments: str, apart: bool = False) -> subprocess.Popen[str]:
+        """Start a command of the agent and return at once.
+
+        Args:
+            arguments: Of the command.
+            apart: Whether it is in a session of its own, which Linux gives a share of the cores.
+        """
         command = self._command(*arguments)
         return subprocess.Popen(  # noqa: S603  # our own command
             tied([executable(command[0]), *command[1:]]),
@@ -88,6 +93,7 @@ genesis_block_id = "{appliance.genesis_block_id()}"
             stderr=subprocess.STDOUT,
             env=environment(),
             text=True,
+            start_new_session=apart,
         )
 
     def run(self, log: Path) -> subprocess.Popen[bytes]:

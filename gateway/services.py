@@ -45,6 +45,7 @@ from gateway.people.persons import Persons
 from gateway.people.sessions import Sessions
 from gateway.people.signing import People
 from gateway.people.tries import Tries
+from gateway.peoplefirst import Answers, GivingWay
 from gateway.records.evidence import Audit
 from gateway.records.records import Records
 from gateway.records.successions import Successions
@@ -96,6 +97,7 @@ class Services:
         self.settings = settings
         self.metrics = Metrics()
         self.damage = DamageNotes()
+        self.answers = Answers()
         signer = own_key(settings)
         self.public_key = signer.public_key
         self._policy = Policy.parse(settings.receipts.requires)
@@ -306,6 +308,7 @@ class Services:
             self.metrics,
         )
         self.saga.refused = self.metrics.refused
+        self.saga.give_way = GivingWay(self.answers)
         self.follower = Follower(
             self._ledger,
             self.network,
@@ -315,6 +318,7 @@ class Services:
             self.metrics,
             Moving(self._index, self._cooling),
         )
+        self.follower.give_way = GivingWay(self.answers)
         self.saga.committed = self.follower.worker.wake
         self.intake = Intake(
             self.inbox,
@@ -327,6 +331,7 @@ class Services:
             meter=self.metrics.meter(Stage.INTAKE),
         )
         self.intake.refused = self.metrics.refused
+        self.intake.give_way = GivingWay(self.answers)
         self.intake.sent_first = partial(sent_first, self.records, self.inbox)
 
     def _retention(self) -> Retention:

@@ -44,6 +44,7 @@ from gateway.api import (
 )
 from gateway.api.description import DescribedApp, only_described_parameters
 from gateway.api.headers import Headed
+from gateway.api.peoplefirst import PeopleFirst
 from gateway.api.security import may_operate, may_read, may_read_all
 from gateway.api.tusgate import TusGate
 from gateway.people.rates import Rates
@@ -75,6 +76,7 @@ def build_app(services: Services) -> FastAPI:
     problems.install(app)
     app.add_middleware(TusGate, prefix=uploads.PREFIX)
     app.add_middleware(Headed)
+    app.add_middleware(PeopleFirst, answers=services.answers)
     for about in (
         catalogue,
         certificates,

@@ -17,6 +17,7 @@ from gateway.index.network import Network
 from gateway.index.projection import project
 from gateway.index.reindexing import take_offered
 from gateway.index.store import Head, IndexStore
+from gateway.peoplefirst import not_waiting
 from gateway.worker import Worker
 from storage.stages import NOT_RECORDED, Stage, Stages, timed
 
@@ -33,6 +34,7 @@ class Follower:
     """Keeps the index at the ledger's head, in its own thread.
 
     Attributes:
+        give_way: Called before each batch of a block, and before the block is written.
         worker: The thread.
         reached: Whether the ledger works: no other part asks it as often.
     """
@@ -56,6 +58,7 @@ class Follower:
         self._moving = moving
         self._told_s = 0.0
         self._told_step = 0
+        self.give_way: Callable[[], None] = not_waiting
         self.reached = Dependency("the ledger")
         self.worker = Worker("index", self._follow, idle_s=POLL_S)
 
@@ -124,7 +127,8 @@ class Follower:
             _log.warning("the ledger forked at or below block %d; index cut back", fork)
             return False
         with timed(self._stages, Stage.INDEX):
-            projected = project(committed, header.block_num)
+            projected = project(committed, header.block_num, self.give_way)
+            self.give_way()
             self._store.add(*projected)
         if self._moving is not None and self._store.rebuild is not None:
             self._moving.after(sum(len(each.readings) for each in projected.readings))

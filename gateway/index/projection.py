@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -52,6 +52,7 @@ from contracts.rules.trips import devices_of, sites_of
 from contracts.sawtooth import block_info
 from contracts.sawtooth.batches import ID_HEX, Family, parse_header
 from gateway.index.readings import LATITUDE, LONGITUDE, NewReadings, new_readings
+from gateway.peoplefirst import not_waiting
 
 Row = tuple[object, ...]
 Rows = Mapping[str, list[Row]]
@@ -74,12 +75,15 @@ class LotRole(StrEnum):
     STATUS = "status"
 
 
-def project(committed: Committed, block_num: int) -> Projected:
+def project(
+    committed: Committed, block_num: int, give_way: Callable[[], None] = not_waiting
+) -> Projected:
     """Return the rows to add, each with the block's number, and the readings.
 
     Args:
         committed: A block with the receipts of its transactions.
         block_num: Its number.
+        give_way: Called before each batch.
     """
     block = committed.block
     gathered = _Gathered(block_num)
@@ -89,6 +93,7 @@ def project(committed: Committed, block_num: int) -> Projected:
     if time_s is not None:
         gathered.rows["block_times"].append((block_num, time_s))
     for place, batch in enumerate(block.batches):
+        give_way()
         subjects = gathered.take(place, batch, receipts)
         if teller is not None and not place:
             subjects[f"time {block_num}"] = teller

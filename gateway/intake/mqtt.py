@@ -42,6 +42,7 @@ from gateway.intake.held import Offer as HeldOffer
 from gateway.intake.inbox import Inbox
 from gateway.intake.noroom import take_back
 from gateway.intake.refused import OnRefused, Refused, not_counted
+from gateway.peoplefirst import not_waiting
 from storage.stages import NO_METER, StageMeter
 
 GROUP_MESSAGES_MAX: Final = 32
@@ -99,6 +100,7 @@ class Intake:
         connected: Set while it is connected.
         refused: Counts what was refused.
         sent_first: Returns those of the recordings that a truck should send before the others.
+        give_way: Called before each batch.
     """
 
     def __init__(
@@ -133,6 +135,7 @@ class Intake:
         self._on_change = on_change
         self._meter = meter
         self.refused: OnRefused = not_counted
+        self.give_way: Callable[[], None] = not_waiting
         self.sent_first: Callable[[Sequence[bytes]], Sequence[bytes]] = lambda _: ()
         self._waiting: queue.Queue[_Message | None] = queue.Queue(QUEUE_MESSAGES_MAX)
         self._client = Client(
@@ -311,6 +314,7 @@ class Intake:
         _check_count("batches", len(batches), RECORDS_BATCHES_MAX)
         answer = group.answer_to(message.device_id, len(batches))
         for wire in batches:
+            self.give_way()
             try:
                 batch = admission.admit_records(wire, message.device_id)
             except RejectedError as error:

@@ -31,6 +31,7 @@ from gateway.offload.parsed import Parsed, size_of
 from gateway.offload.receipts import Receipts
 from gateway.offload.recheck import Recheck
 from gateway.offload.shares import fair_share
+from gateway.peoplefirst import not_waiting
 from gateway.worker import Worker
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
@@ -90,6 +91,7 @@ class OffloadSaga:
     Attributes:
         refused: Counts what the ledger refused.
         committed: Called when batches turn out to be committed: the index has a block to take.
+        give_way: Called before each batch and each list.
         worker: The thread; wake it when the inbox grew, a recording is whole, or a block came.
     """
 
@@ -116,6 +118,7 @@ class OffloadSaga:
         self._waits = True
         self._misses: Counter[str] = Counter()
         self.refused: OnRefused = not_counted
+        self.give_way: Callable[[], None] = not_waiting
         self.committed: Callable[[], None] = _tell_nobody
         self.worker = Worker("offload", self.step, idle_s=IDLE_S)
 
@@ -143,6 +146,7 @@ class OffloadSaga:
         busy: BusyError | None = None
         try:
             for ready in self._lists(ahead, set(at_ledger), blocked):
+                self.give_way()
                 if self._submit(ready):
                     sent += size_of(ready)
         except BusyError as error:
@@ -286,6 +290,7 @@ class OffloadSaga:
                 blocked[held.batch_id] = before
                 stuck.add(held.last_transaction_id)
                 continue
+            self.give_way()
             parsed = Parsed(held, parse(Batch, held.wire))
             reason = self._inadmissible(parsed, started=started)
             if reason:
