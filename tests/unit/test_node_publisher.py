@@ -8,7 +8,8 @@ import pytest
 from contracts import address
 from contracts.ledger.blocks import log as log_module
 from contracts.ledger.engine import candidate as candidate_module
-from contracts.ledger.solo import publisher as publisher_module
+from contracts.ledger.solo import pace as pace_module
+from contracts.ledger.solo.pace import BlockPace, is_full
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.context import Context
 from contracts.sawtooth.batches import Family, build_batch, build_transaction
@@ -16,7 +17,7 @@ from contracts.sawtooth.settings import MAX_BATCHES_PER_BLOCK, TRANSACTION_FAMIL
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.intkey_node import FAMILIES
 from support.ledgers.nodes import intkey_batch
-from support.ledgers.publishing import SIGNER, publishing
+from support.ledgers.publishing import SIGNER, WAIT_S, publishing
 
 GENESIS = untimed_genesis(SIGNER, [SIGNER.public_key])
 
@@ -24,7 +25,7 @@ GENESIS = untimed_genesis(SIGNER, [SIGNER.public_key])
 def test_what_arrives_soon_after_a_block_shares_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publisher_module, "BLOCK_GAP_S", 1.0)
+    monkeypatch.setattr(pace_module, "BLOCK_GAP_S", 1.0)
     batches = [intkey_batch(SIGNER, number) for number in range(3)]
     names = [batch.header_signature for batch in batches]
     with publishing(tmp_path, GENESIS) as running:
@@ -32,6 +33,31 @@ def test_what_arrives_soon_after_a_block_shares_the_next(
         running.submit(batches[1])
         running.submit(batches[2])
         assert running.outcome().decided == names[1:]
+
+
+def test_a_block_waits_for_more_until_it_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each submission counts as one byte here."""
+    monkeypatch.setattr(pace_module, "FULL_BYTES", 3)
+    monkeypatch.setattr(
+        BlockPace, "more_in_s", lambda _, __, waiting: 0.0 if is_full(waiting.size) else 2 * WAIT_S
+    )
+    batches = [intkey_batch(SIGNER, number) for number in range(3)]
+    with publishing(tmp_path, GENESIS) as running:
+        running.submit(batches[0])
+        running.submit(batches[1])
+        assert running.decide(batches[2]).decided == [each.header_signature for each in batches]
+
+
+def test_a_publisher_that_waits_for_more_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BlockPace, "more_in_s", lambda *_: 2 * WAIT_S)
+    with publishing(tmp_path, GENESIS) as running:
+        running.submit(intkey_batch(SIGNER, 0))
+        running.publisher.stop()
+        assert running.said.empty()
 
 
 @pytest.mark.parametrize("name", [TRANSACTION_FAMILIES, MAX_BATCHES_PER_BLOCK])

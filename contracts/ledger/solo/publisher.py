@@ -27,6 +27,7 @@ from contracts.ledger.engine.submissions import Submission
 from contracts.ledger.execution.families import Families
 from contracts.ledger.execution.jobs import NoProcessors, Processors
 from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
+from contracts.ledger.solo.pace import BlockPace, Waiting, is_full
 from contracts.ledger.solo.scheduler import Scheduler
 from contracts.ledger.solo.times import Times
 from contracts.ledger.state.store import NoRoomError
@@ -43,9 +44,6 @@ BLOCK_TRANSACTIONS: Final = 2_000
 """A block takes no further submission once it has so many transactions."""
 BLOCK_BYTES: Final = 8 << 20
 """Nor once it has so many bytes of batches."""
-BLOCK_GAP_S: Final = 0.005
-"""Least time, seconds, from the beginning of one block to the next. Batches that arrive in it
-share a signature, a state root and a sync."""
 RETRY_S: Final = 1.0
 """Pause, seconds, between attempts to write to a full disk."""
 GENESIS_CONSENSUS: Final = b"Genesis"
@@ -89,11 +87,11 @@ class Publisher:
         self._families = families
         self._report = report
         self._failed = failed
-        self._interval_s = interval_s
+        self._pace = BlockPace(interval_s)
         self._times = Times(signer, now)
         self._governed = Governed(chain, obeyed_after, Obeyed())
-        self._due_s = 0.0
         self._queue: deque[Submission] = deque()
+        self._queued_size, self._last_s = 0, 0.0
         self._taken: deque[tuple[VerifiedBatch, int]] = deque()
         self._transactions = self._size = 0
         self._changed = threading.Condition()
@@ -129,7 +127,10 @@ class Publisher:
         """Put batches at the end of the queue; the caller keeps to the queue's limits."""
         with self._changed:
             self._queue.append(submission)
-            self._changed.notify()
+            self._queued_size += submission.size
+            self._last_s = time.monotonic()
+            if len(self._queue) == 1 or is_full(self._queued_size):
+                self._changed.notify()
 
     def _run(self) -> None:
         try:
@@ -144,12 +145,22 @@ class Publisher:
         """Wait until a block is due and there are batches for it; return False to stop."""
         with self._changed:
             self._changed.wait_for(self._has_work)
-        if self._stopping.wait(max(0.0, self._due_s - time.monotonic())):
-            return False
-        with self._changed:
+            while not self._stopping.is_set() and (wait_s := self._wait_s()) > 0:
+                self._changed.wait(wait_s)
+            if self._stopping.is_set():
+                return False
             while self._queue and self._goes_with_the_rest(self._queue[0]):
                 self._take(self._queue.popleft())
         return True
+
+    def _wait_s(self) -> float:
+        """Return how long the next block waits for its time or for more batches."""
+        now_s = time.monotonic()
+        due_in_s = self._pace.due_in_s(now_s)
+        if due_in_s > 0 or self._taken or self.scheduler.has_work():
+            return due_in_s
+        waiting = Waiting(len(self._queue), self._last_s, self._queued_size)
+        return self._pace.more_in_s(now_s, waiting)
 
     def _goes_with_the_rest(self, submission: Submission) -> bool:
         """Say whether a submission, which is never split here, fits the block of those taken."""
@@ -174,6 +185,7 @@ class Publisher:
             self._taken.append((batch, submission.size if number == last else 0))
             self._transactions += len(batch.headers)
         self._size += submission.size
+        self._queued_size -= submission.size
 
     def _round(self) -> None:
         """Make one block of the batches lined up, as far as they fit."""
@@ -192,7 +204,7 @@ class Publisher:
         if not candidate.is_empty:
             if not self._commit(candidate):
                 return
-            self._due_s = max(began_s + BLOCK_GAP_S, time.monotonic() + self._interval_s)
+            self._pace.made(began_s, time.monotonic())
         self._report(outcome)
 
     def _enter(self) -> None:

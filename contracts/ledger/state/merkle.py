@@ -19,6 +19,7 @@ from binascii import hexlify, unhexlify
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from contracts.errors import RejectedError
@@ -75,8 +76,13 @@ def edge_to(node: int, label: bytes, digest: bytes, *, is_leaf: bool = False) ->
     return Edge(label, child, node, is_leaf, record)
 
 
+_CHILD_OF: Final = attrgetter("child")
+_RECORD_OF: Final = attrgetter("record")
+
 Branch = Mapping[int, Edge]
-"""Edges by the first byte of their label."""
+"""Edges by the first byte of their label, in ascending order.
+
+A block hashes and packs a branch of 256 edges again for each change in it, and does not sort it."""
 ReadBranch = Callable[[Edge], Branch]
 """Returns the branch at the end of an edge."""
 ReadLeaf = Callable[[Edge], bytes]
@@ -108,12 +114,12 @@ class Update:
 
 def branch_hash(branch: Branch) -> bytes:
     """Return the hash of a branch, 64 hexadecimal digits."""
-    return nodes.joined_hash([branch[token].child for token in sorted(branch)])
+    return nodes.joined_hash(list(map(_CHILD_OF, branch.values())))
 
 
 def encode_branch(branch: Branch) -> bytes:
     """Return the record of a branch: per edge its kind, label length, node, hash and label."""
-    return b"".join([branch[token].record for token in sorted(branch)])
+    return b"".join(map(_RECORD_OF, branch.values()))
 
 
 def decode_branch(record: bytes) -> Branch:
@@ -194,11 +200,16 @@ class Tree:
 
     def _merge_children(self, branch: Branch, items: Sequence[Change], depth: int) -> Branch:
         children = dict(branch)
+        last, is_ascending = next(reversed(children), -1), True
         for token, group in groupby(items, key=lambda item: item[0][depth]):
-            edge = self._merge(children.pop(token, None), list(group), depth)
-            if edge is not None:
-                children[token] = edge
-        return children
+            edge = self._merge(children.get(token), list(group), depth)
+            if edge is None:
+                children.pop(token, None)
+                continue
+            if token not in children:
+                is_ascending, last = is_ascending and token > last, token
+            children[token] = edge
+        return children if is_ascending else dict(sorted(children.items()))
 
     def _merge(self, edge: Edge | None, items: list[Change], depth: int) -> Edge | None:
         """Return the edge at `depth` after `items`, which are sorted, are applied below it."""
