@@ -12,7 +12,9 @@ from support.project.pages import ROOT
 PAGE: Final = (ROOT / "docs" / "howto.md").read_text("utf-8")
 NAMED: Final = re.compile(r"`([\w.-]+/[\w./-]+)`")
 ROOMS: Final = ("contracts", "device", "storage", "gateway", "docs", "web")
-NOT_OF_A_LIST: Final = re.compile(r"docs/(?:adr/|howto|performance)|.*_pb2\.pyi?$|.*verify\.html$")
+NOT_OF_A_LIST: Final = re.compile(
+    r"docs/(?:adr/|howto|performance)|gateway/web/|.*_pb2\.pyi?$|.*verify\.html$"
+)
 """History, the lists themselves, and what a program makes."""
 LAST: Final = {
     "A sensor": "sense-hat|sensehat|SenseHat",
