@@ -139,16 +139,20 @@ class Writing:
 def writing(directory: Path, of: str, name: str) -> Iterator["Unfinished"]:
     """Write a backup into `directory`; it appears when the block calls `finish`.
 
+    What root writes belongs to the owner of `directory`, and a directory that root makes to the
+    owner of the data: the service's own timer goes on there.
+
     Raises:
         RejectedError: The directory has backups of another gateway or node.
         UnavailableError: Another backup is being made there, or the disk is full or failed.
     """
+    is_new = not directory.exists()
     make_directory(directory)
     with locked(directory / LOCK, f"another backup is being made in {directory}"):
         shelf.drop_parts(directory)
         shelf.check_owner(directory, of, name)
         try:
-            yield Unfinished(directory, of, name)
+            yield Unfinished(directory, of, name, is_new=is_new)
         finally:
             with suppress(Exception):  # the error that ended the backup is the one to tell
                 shelf.drop_parts(directory)
@@ -161,7 +165,8 @@ class Unfinished:
         files: Takes its files.
     """
 
-    def __init__(self, directory: Path, of: str, name: str) -> None:
+    def __init__(self, directory: Path, of: str, name: str, *, is_new: bool) -> None:
+        self._is_new = is_new
         self._directory, self._of, self._name = directory, of, name
         self._made_ms = now_ms()
         before = shelf.newest(directory, of)
@@ -200,7 +205,11 @@ class Unfinished:
         part = self.files.folder
         create(part / FILE, [manifest.encode()])
         with disk_errors("write", self.path):
-            for folder, _, _ in os.walk(part):
+            for each in (self._directory, self._directory / LOCK) if self._is_new else ():
+                give_to_owner_of(data, each)
+            for folder, _, names in os.walk(part):
+                for each in (Path(folder), *(Path(folder, name) for name in names)):
+                    give_to_owner_of(self._directory, each)
                 sync_directory(Path(folder))
             part.rename(self.path)
             sync_directory(self._directory)

@@ -14,6 +14,8 @@ from gateway.settings import Settings
 
 NODE_DATA: Final = Path("/var/lib/wayseal/node")
 """Where the node's unit keeps the chain, on the machine that has the ledger."""
+_USUAL: Final = Path("/srv/backup")
+"""Where the timers' services may write."""
 _HOUR_MS: Final = 3_600_000
 
 
@@ -30,7 +32,8 @@ def _of_gateway(settings: Settings, now_ms: int) -> Finding:
     directory = settings.backup.directory
     if directory is None:
         why = "backup.directory is not set: if the disk fails, key, tokens and inbox are lost"
-        return warning("backup", why, f"set backup.directory; {_timer('gateway')}")
+        setting = f'set backup.directory = "{_USUAL}/gateway"'
+        return warning("backup", why, f"{setting}; {_begin('gateway')}")
     found = _newest(settings, directory, "gateway", now_ms, settings.data)
     if isinstance(found, Finding):
         return found
@@ -48,7 +51,9 @@ def _of_node(settings: Settings, now_ms: int, node_data: Path) -> Finding:
             f"{node_data} has a ledger, and backup.node_directory is not set: nobody sees whether "
             f"it is copied"
         )
-        return warning("node's backup", why, f"set backup.node_directory; {_timer('node')}")
+        usual = _USUAL / "node"
+        setting = f'set backup.node_directory = "{usual}"'
+        return warning("node's backup", why, f"{setting}; {_begin('node', usual, node_data)}")
     found = _newest(settings, directory, "node", now_ms, node_data)
     if isinstance(found, Finding):
         return found
@@ -66,7 +71,7 @@ def _newest(
         owner = data.stat().st_uid if data.exists() else f"wayseal-{of}"
         return error(subject, problem, f"chown -R {owner} {directory}, or type this as root")
     if found is None:
-        return error(subject, f"{directory} has no whole backup", _timer(of))
+        return error(subject, f"{directory} has no whole backup", _begin(of, directory, data))
     path, manifest = found
     age_h = (now_ms - manifest.made_ms) / _HOUR_MS
     if age_h > settings.backup.overdue_hours:
@@ -75,7 +80,7 @@ def _newest(
             f"{rfc3339(manifest.made_ms)}"
         )
         log = f"journalctl -u wayseal-{of}-backup tells why"
-        return error(subject, why, f"{log}; then {_timer(of)}")
+        return error(subject, why, f"{log}; then {_begin(of, directory, data)}")
     return found
 
 
@@ -86,5 +91,7 @@ def _whole(subject: str, path: Path, manifest: Manifest, data: Path) -> Finding:
     return ok(subject, words)
 
 
-def _timer(of: str) -> str:
-    return f"wayseal-{of} backup; systemctl enable --now wayseal-{of}-backup.timer"
+def _begin(of: str, directory: Path | None = None, data: Path | None = None) -> str:
+    """Return what makes a backup now and then every hour; a node's command needs its places."""
+    places = f" {directory} --data {data}" if of == "node" else ""
+    return f"wayseal-{of} backup{places}; systemctl enable --now wayseal-{of}-backup.timer"

@@ -19,6 +19,7 @@ from support.project import releases
 from support.project.old_data import SETS, lacking
 from support.project.pages import ROOT, code_lines
 from support.project.releases import Made
+from support.project.typed import PASTED
 
 pytestmark = [pytest.mark.field, pytest.mark.timeout(2400)]
 
@@ -250,8 +251,7 @@ def test_one_machine_as_the_page_tells_it(
         for role in ROLES:
             package = release.one(f"wayseal-{role}_*_amd64.deb")
             command(*made.podman, "cp", package, "one:/root/")
-        machine.run("sh", "-c", """echo 'APT::Get::Assume-Yes "true";' > /etc/apt/apt.conf.d/yes""")
-        said = machine.run("bash", "-euo", "pipefail", "-c", f"cd /root\n{lines}")
+        said = machine.run(*PASTED, given=f"cd /root\n{lines}")
         # Only readiness is waited for: what units start may not have failed once.
         for unit in ("wayseal-node", "wayseal-gateway"):
             told = machine.run("systemctl", "show", "-P", "NRestarts", unit)

@@ -9,7 +9,7 @@ import pytest
 
 from contracts.backup.manifest import Manifest
 from contracts.records.clock import now_ms
-from contracts.runtime.checks import Severity
+from contracts.runtime.checks import Finding, Severity
 from gateway.doctor import backups
 from gateway.settings_file import load_settings
 from support.evidence.chain import digest_of
@@ -53,17 +53,21 @@ def test_doctor_tells_of_the_newest_backup_of_the_node(yard: Yard) -> None:
     nodes = yard.folder / "node-copies"
     plain = load_settings(yard.settings)
 
-    def found(directory: Path | None, now: int = 0) -> list[tuple[Severity, str]]:
+    def looked(directory: Path | None, now: int) -> list[Finding]:
         kept = plain.backup.model_copy(update={"node_directory": directory})
         settings = plain.model_copy(update={"backup": kept})
         told = backups.findings(settings, now or now_ms(), yard.node_data)
-        return [(each.severity, each.words) for each in told if each.subject == "node's backup"]
+        return [each for each in told if each.subject == "node's backup"]
+
+    def found(directory: Path | None, now: int = 0) -> list[tuple[Severity, str]]:
+        return [(each.severity, each.words) for each in looked(directory, now)]
 
     ((severity, words),) = found(None)
     assert severity is Severity.WARNING
     assert "backup.node_directory is not set" in words
     assert found(nodes) == [(Severity.ERROR, f"{nodes} has no whole backup")]
-    path = Path(done("wayseal-node", "backup", nodes, *yard.node)["backup"])
+    ((remedy, _),) = [each.remedy.split("; ") for each in looked(nodes, 0)]
+    path = Path(done(*remedy.split())["backup"])
     ((severity, words),) = found(nodes)
     assert severity is Severity.OK
     assert words.startswith(f"{path.name} was made at ")

@@ -40,6 +40,30 @@ def backed_up(data: Path, directory: Path, name: str = "a") -> tuple[Path, Manif
         return unfinished.finish(data, keys={}, ledger={})
 
 
+def owners(path: Path) -> set[int]:
+    """Return whose a directory and all in it are."""
+    return {each.lstat().st_uid for each in (path, *path.rglob("*"))}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="giving a file away needs root")
+def test_what_root_backs_up_is_the_service_s(data: Path, tmp_path: Path) -> None:
+    """Else the service's own timer could write no further backup there."""
+    os.chown(data, 12_345, 12_345)
+    directory = tmp_path / "srv" / "backup"
+    for _ in range(2):  # the second one has links to files of the first
+        backed_up(data, directory)
+        assert owners(directory) == {12_345}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="giving a file away needs root")
+def test_a_directory_that_was_there_keeps_its_owner(data: Path, tmp_path: Path) -> None:
+    """Whoever keeps backups from the service has made it so."""
+    os.chown(data, 12_345, 12_345)
+    (tmp_path / "backups").mkdir(mode=0o700)
+    backed_up(data, tmp_path / "backups")
+    assert owners(tmp_path / "backups") == {0}
+
+
 def problems(path: Path) -> list[str]:
     found = checking.findings(path, Manifest.read(path))
     return [each.subject for each in found if each.severity is not Severity.OK]

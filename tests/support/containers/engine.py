@@ -40,15 +40,22 @@ class Engine:
     variables: Mapping[str, str]
     log: Path
 
-    def run(self, *words: str | Path, cwd: Path = ROOT, **variables: str) -> str:
-        """Run a command beside the engine and return its output; fail with what it said."""
+    def run(self, *words: str | Path, cwd: Path = ROOT, given: str = "", **variables: str) -> str:
+        """Run a command beside the engine and return its output; fail with what it said.
+
+        Args:
+            words: The command.
+            cwd: Where it runs.
+            given: Its input.
+            variables: Further ones of its environment.
+        """
         done = subprocess.run(  # noqa: S603 - arguments of ours
             [*self.inside, *words],
             capture_output=True,
             check=False,
             cwd=cwd,
             env=os.environ | self.variables | variables,
-            stdin=subprocess.DEVNULL,
+            input=given,
             text=True,
         )
         assert done.returncode == 0, f"{words}: {done.stdout[-4000:]}{done.stderr[-8000:]}"

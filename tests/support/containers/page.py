@@ -6,6 +6,7 @@ from typing import Final
 
 from support.containers.engine import Engine
 from support.project.pages import ROOT
+from support.project.typed import PASTED
 
 PAGE: Final = ROOT / "docs" / "containers.md"
 _LEFT_OUT: Final = (".git", ".venv", "build", ".*_cache", ".hypothesis", "__pycache__", "*.so")
@@ -26,7 +27,8 @@ def checkout(directory: Path) -> Path:
 
 
 def type_lines(engine: Engine, there: Path, lines: list[str]) -> str:
-    """Type lines into bash, beside the engine; return what they printed."""
-    script = there / "build" / "typed"
-    script.write_text("\n".join(lines) + "\n", "utf-8")
-    return engine.run("bash", "-euo", "pipefail", script, cwd=there)
+    """Paste lines into bash, beside the engine; return what they printed.
+
+    As in a terminal, a command that reads its input would take the lines after it.
+    """
+    return engine.run(*PASTED, cwd=there, given="\n".join(lines) + "\n")

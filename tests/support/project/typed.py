@@ -5,6 +5,10 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
+
+PASTED: Final = ("/bin/bash", "-euo", "pipefail", "-s")
+"""As in a terminal: a command that reads its input takes the lines that come after it."""
 
 
 def put(files: Mapping[str, str], moved: Mapping[str, str], folder: Path) -> None:
@@ -18,13 +22,14 @@ def put(files: Mapping[str, str], moved: Mapping[str, str], folder: Path) -> Non
 def carry_out(script: str, folder: Path, variables: Mapping[str, str], timeout_s: float) -> str:
     """Run a script in its folder with our commands on the path; return what it printed."""
     done = subprocess.run(  # noqa: S603 - our own page
-        ["/bin/bash", "-euo", "pipefail", script],
+        PASTED,
         capture_output=True,
         check=False,
         cwd=folder,
         env=os.environ
         | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
         | dict(variables),
+        input=(folder / script).read_text("utf-8"),
         text=True,
         timeout=timeout_s,
     )
