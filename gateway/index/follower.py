@@ -84,12 +84,12 @@ class Follower:
         try:
             return self._take_from(head)
         except UnavailableError:
-            # Sawtooth answers nothing beyond its head, which may be below ours after a fork.
+            # Sawtooth answers nothing beyond its head, which after a fork may be another block than
+            # ours at the same height, or below.
             newest = self._ledger.head_num()
-            if head is None or newest >= head.block_num:
+            if head is None or newest > head.block_num:
                 raise
-            self._cut(newest)
-            _log.warning("the ledger ends at block %d, below the index; index cut back", newest)
+            self._cut_from(min(newest + 1, head.block_num))
             return 0
 
     def _newest_id(self) -> str:
@@ -105,9 +105,7 @@ class Follower:
     def _take_from(self, head: Head | None) -> int:
         """Take in the blocks that follow `head`, and return how many they were."""
         count = 0
-        for committed in self._ledger.committed(head.block_num if head else 0):
-            if head and not count and committed.block.header_signature == head.block_id:
-                continue
+        for committed in self._ledger.committed(head.block_num + 1 if head else 0):
             if not self._take(committed):
                 return count
             count += 1
@@ -123,8 +121,7 @@ class Follower:
         if known is not None or follows != header.previous_block_id:
             head = self._store.head()
             fork = min(header.block_num, head.block_num if head else 0)
-            self._cut(fork - 1)
-            _log.warning("the ledger forked at or below block %d; index cut back", fork)
+            self._cut_from(fork)
             return False
         with timed(self._stages, Stage.INDEX):
             projected = project(committed, header.block_num, self.give_way)
@@ -146,9 +143,11 @@ class Follower:
             self._told_s, self._told_step = now_s, step
             _log.warning("%s", self._store.progress(rebuild))
 
-    def _cut(self, block_num: int) -> None:
-        self._store.cut(block_num)
+    def _cut_from(self, fork: int) -> None:
+        """Remove this block of the index and all above it: the ledger has others, or none."""
+        self._store.cut(fork - 1)
         self._on_cut()
+        _log.warning("the ledger forked at or below block %d; index cut back", fork)
 
     def _follow(self) -> bool:
         # It was at the head: what has come since is taken with the next look, which ends a rebuild.

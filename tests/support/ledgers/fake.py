@@ -35,6 +35,7 @@ class FakeLedger:
         state: What lies at an address, other than a device's key.
         transactions: Ids that it says are committed.
         submitted: Ids of the batches that came, list by list.
+        asked: The number of the first block that each question for blocks names.
         waits: For each time that somebody waited for a status, how many lists had come.
     """
 
@@ -46,6 +47,7 @@ class FakeLedger:
         self.state: dict[str, bytes] = {}
         self.transactions: set[str] = set()
         self.submitted: list[list[str]] = []
+        self.asked: list[int] = []
         self.waits: list[int] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
@@ -94,6 +96,7 @@ class FakeLedger:
             case "GET", ["blocks"]:
                 newest = f"0x{len(self.blocks) - 1:016x}"
                 first = int(query.get("start", [newest])[0], 16)
+                self.asked.append(first)
                 if first >= len(self.blocks):
                     return 503, {"error": {"title": "Validator Timed Out", "message": ""}}
                 data = [_block(block) for block in self.blocks[first:]]
