@@ -74,6 +74,14 @@ def tag_of(number: int, *, is_sized: bool) -> bytes:
     return varint(number << 3 | (_SIZED_TYPE if is_sized else _VARINT_TYPE))
 
 
+def sized(tag: bytes, value: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return the parts of a field that has its size before its value; see `tag_of`.
+
+    Large values are put together so: a message would copy them several times.
+    """
+    return tag, varint(len(value)), value
+
+
 def varint(number: int) -> bytes:
     """Return a whole number, 0 or more, as the value of a field or as a size (same source)."""
     wire: list[int] = []

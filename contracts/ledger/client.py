@@ -4,7 +4,7 @@ Source: Sawtooth 1.2 REST API reference.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -29,11 +29,11 @@ from contracts.ledger.place import LedgerPlace
 from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.proto.sawtooth_pb2 import (
     Batch,
-    BatchList,
     Block,
     Setting,
     TransactionReceipt,
 )
+from contracts.sawtooth.batches import listed
 from contracts.sawtooth.nodes import StateTreeNode
 
 BLOCKS_PER_PAGE: Final = 20
@@ -86,14 +86,18 @@ class LedgerClient:
         self._http.close()
 
     def submit(self, batches: Sequence[Batch]) -> None:
-        """Submit batches, all in one list; safe to repeat.
+        """Submit batches; see `submit_wires`."""
+        self.submit_wires([canonical(batch) for batch in batches])
+
+    def submit_wires(self, batches: Iterable[bytes]) -> None:
+        """Submit serialised batches, all in one list; safe to repeat.
 
         Raises:
             RejectedError: The ledger refuses them for good.
             BusyError: Its queue was full at every try.
             UnavailableError: The ledger did not answer.
         """
-        wire = canonical(BatchList(batches=batches))
+        wire = listed(batches)
         for wait_s in (*BACK_OFF_S, None):
             answer = self._send(
                 "POST",

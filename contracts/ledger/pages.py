@@ -8,12 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from contracts.encoding import canonical, parse
+from contracts.encoding import canonical, parse, sized, tag_of, varint
 from contracts.errors import RejectedError
 from contracts.proto.ledger_pb2 import BlockPage, CommittedBlock
 from contracts.proto.sawtooth_pb2 import Block, TransactionReceipt
 
 MEDIA_TYPE: Final = "application/x-protobuf"
+_ENTRY: Final = tag_of(BlockPage.BLOCKS_FIELD_NUMBER, is_sized=True)
+_BLOCK: Final = tag_of(CommittedBlock.BLOCK_FIELD_NUMBER, is_sized=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,11 @@ class Committed:
 
 def encode_page(blocks: Iterable[tuple[bytes, Sequence[bytes]]], following: str | None) -> bytes:
     """Return a page of serialised blocks, each with its serialised receipts."""
-    page = BlockPage(next_position=following or "")
+    parts: list[bytes] = []
     for block, receipts in blocks:
-        page.blocks.add(block=block, receipts=receipts)
-    return canonical(page)
+        entry = (*sized(_BLOCK, block), canonical(CommittedBlock(receipts=receipts)))
+        parts += (_ENTRY, varint(sum(map(len, entry))), *entry)
+    return b"".join((*parts, canonical(BlockPage(next_position=following or ""))))
 
 
 def decode_page(wire: bytes) -> tuple[list[Committed], str | None]:

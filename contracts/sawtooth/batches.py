@@ -7,18 +7,27 @@ Source: Sawtooth 1.2 architecture guide, "Transactions and Batches".
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple, Self
 
-from contracts.encoding import canonical, parse, parse_known
+from contracts.encoding import canonical, parse, parse_known, sized, tag_of
 from contracts.errors import RejectedError
 from contracts.keys import SigningKey, is_signature, verify
-from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, Transaction, TransactionHeader
+from contracts.proto.sawtooth_pb2 import (
+    Batch,
+    BatchHeader,
+    BatchList,
+    Transaction,
+    TransactionHeader,
+)
 
 ID_HEX: Final = 128
 """Hexadecimal digits of a batch's or transaction's id, which is its header signature."""
+
+
+_BATCH: Final = tag_of(BatchList.BATCHES_FIELD_NUMBER, is_sized=True)
 
 
 class Family(NamedTuple):
@@ -85,6 +94,11 @@ def build_batch(signer: SigningKey, transactions: Sequence[Transaction]) -> Batc
     )
     wire = canonical(header)
     return Batch(header=wire, header_signature=signer.sign(wire), transactions=transactions)
+
+
+def listed(batches: Iterable[bytes]) -> bytes:
+    """Return serialised batches as one serialised BatchList, without parsing any of them."""
+    return b"".join(part for each in batches for part in sized(_BATCH, each))
 
 
 def parse_header(transaction: Transaction) -> TransactionHeader:

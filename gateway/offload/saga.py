@@ -331,7 +331,7 @@ class OffloadSaga:
         self._inbox.mark(ids, State.SUBMITTED)
         try:
             with timed(self._stages, Stage.LEDGER, size_of(ready)):
-                self._ledger.submit([each.batch for each in ready])
+                self._ledger.submit_wires([each.held.wire for each in ready])
         except UnavailableError:
             self._inbox.mark(ids, State.HELD)
             raise

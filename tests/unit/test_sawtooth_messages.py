@@ -16,6 +16,7 @@ from contracts.sawtooth.batches import (
     build_batch,
     build_transaction,
     check_batch,
+    listed,
     parse_header,
 )
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block, check_block_id
@@ -39,6 +40,15 @@ def test_recorded_batches_hold_and_are_signed_again_to_the_same_bytes(path: Path
         check_batch(batch)
         again.batches.append(signed_again(batch))
     assert canonical(again) == wire
+
+
+@pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
+def test_serialised_batches_are_listed_as_a_message_lists_them(path: Path) -> None:
+    recorded = parse(BatchList, path.read_bytes())
+    wires = [canonical(batch) for batch in recorded.batches]
+    assert listed(wires) == canonical(recorded)
+    assert listed(3 * wires) == canonical(BatchList(batches=3 * list(recorded.batches)))
+    assert listed([]) == b""
 
 
 def signed_again(batch: Batch) -> Batch:
