@@ -120,14 +120,17 @@ class Outbox:
             refused: Why it refuses other batches for good, by id.
             forget: Ids whose state is unknown now; applied first.
         """
+        # A row that stays as it is would be read whole, the batch's bytes among it.
         before = self._held_count()
         with self._database.transaction() as connection:
             connection.executemany(
-                "UPDATE batches SET held = 0, refused = NULL WHERE batch_id = ?",
+                "UPDATE batches SET held = 0, refused = NULL WHERE batch_id = ?"
+                " AND (held OR refused IS NOT NULL)",
                 ((batch_id,) for batch_id in forget),
             )
             connection.executemany(
-                "UPDATE batches SET held = 1, refused = NULL WHERE batch_id = ?",
+                "UPDATE batches SET held = 1, refused = NULL WHERE batch_id = ?"
+                " AND (NOT held OR refused IS NOT NULL)",
                 ((batch_id,) for batch_id in held),
             )
             connection.executemany(

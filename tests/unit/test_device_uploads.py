@@ -1,5 +1,7 @@
 """The upload thread: it ends when it is told to, whatever it is about to do."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,3 +36,20 @@ def test_leaving_while_the_thread_begins_never_waits_for_ever(tmp_path: Path) ->
         visitor.start()
         visitor.join(30)
         assert not visitor.is_alive()
+
+
+def test_an_offload_without_recordings_loads_no_http() -> None:
+    code = """
+import sys
+from device.offload.upload import TusClient
+from device.settings import GatewaySettings
+gateway = GatewaySettings("127.0.0.1:1", "http://127.0.0.1:1", (), None, "token", timeout_s=1)
+with TusClient(gateway, "truck-7"):
+    print(*sys.modules)
+"""
+    done = subprocess.run(  # noqa: S603 - our own module
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+    found = set(done.stdout.split())
+    assert "device.offload.upload" in found
+    assert "httpcore" not in found
