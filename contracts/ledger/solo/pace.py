@@ -55,10 +55,15 @@ class BlockPace:
         return self._due_s - now_s
 
     def more_in_s(self, now_s: float, waiting: Waiting) -> float:
-        """Return how long to wait for more batches at most; 0 or less to begin now."""
+        """Return how long to wait for more batches at most; 0 or less to begin now.
+
+        It waits only if they come less than `BLOCK_GAP_S` after each other on average.
+        """
         if waiting.came <= 1 or is_full(waiting.size):
             return 0.0
         distance_s = (waiting.last_s - self._began_s) / waiting.came
+        if distance_s >= BLOCK_GAP_S:
+            return 0.0
         ends_s = min(waiting.last_s + QUIET_TIMES * distance_s, self._began_s + SHARED_GAP_S)
         return ends_s - now_s
 
