@@ -10,15 +10,19 @@ from gateway.peoplefirst import Answers
 
 ANSWER_MAX_S: Final = 0.5
 """An answer that takes longer counts no further: an export, or a clip that is being cut."""
+NEXT_S: Final = 0.005
+"""For so long after its head an answer still counts: a page asks one question after the other, and
+a batch that was taken up between two of them would delay the second."""
 _OF_PEOPLE: Final = "/v1/"
 
 
 class PeopleFirst:
     """An ASGI application that counts its answers to people, around another application.
 
-    An answer counts from its request's head until its own head is sent: a stream of events or of
-    video counts no longer than that. Requests with a body are left out, since a client may take its
-    time to send it, and so are those of trucks and of programs that watch the gateway.
+    An answer counts from its request's head until its own head is sent, and a moment longer: a
+    stream of events or of video counts no longer than that. Requests with a body are left out,
+    since a client may take its time to send it, and so are those of trucks and of programs that
+    watch the gateway.
 
     Args:
         app: The application.
@@ -49,8 +53,8 @@ class _Answer:
         self._send = send
         self._counts = True
         answers.begin()
-        loop = asyncio.get_running_loop()
-        self._late = loop.call_later(ANSWER_MAX_S, self.end)
+        self._loop = asyncio.get_running_loop()
+        self._late = self._loop.call_later(ANSWER_MAX_S, self.end)
 
     async def send(self, message: Message) -> None:
         await self._send(message)
@@ -58,11 +62,11 @@ class _Answer:
             self.end()
 
     def end(self) -> None:
-        """Count it no longer."""
+        """Count it for a moment longer, and then no more."""
         if self._counts:
             self._counts = False
             self._late.cancel()
-            self._answers.end()
+            self._loop.call_later(NEXT_S, self._answers.end)
 
 
 def _is_of_people(scope: Scope) -> bool:

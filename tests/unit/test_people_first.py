@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.access import Role
 from gateway.api.app import build_app
-from gateway.api.peoplefirst import ANSWER_MAX_S, PeopleFirst
+from gateway.api.peoplefirst import ANSWER_MAX_S, NEXT_S, PeopleFirst
 from gateway.peoplefirst import WAIT_MAX_S, Answers, GivingWay
 from gateway.services import Services
 from gateway.settings import Settings
@@ -67,12 +67,19 @@ async def silent() -> Message:
     return {"type": "http.disconnect"}
 
 
+async def after(seconds: float) -> None:
+    """Let pass all timers of the loop that are due until then."""
+    passed = asyncio.Event()
+    asyncio.get_running_loop().call_later(seconds, passed.set)
+    await passed.wait()
+
+
 async def unheard(_: Message) -> None:
     """Send to nobody."""
 
 
 def counted(app: ASGIApp, asked: Scope) -> list[int]:
-    """Return how many answers count in the application, after its head, and after its end."""
+    """Return how many answers count in the application, at each message, and a moment after."""
     answers, seen = Answers(), []
 
     async def send(_: Message) -> None:
@@ -87,6 +94,7 @@ def counted(app: ASGIApp, asked: Scope) -> list[int]:
             await PeopleFirst(within, answers)(asked, silent, send)
         except ValueError:
             seen.append(-1)
+        await after(2 * NEXT_S)
         seen.append(answers.count)
 
     asyncio.run(asking())
@@ -102,8 +110,8 @@ async def failing(*_: object) -> None:
     raise ValueError
 
 
-def test_an_answer_counts_until_its_head_is_sent() -> None:
-    assert counted(answering, scope("/v1/trips")) == [1, 1, 0, 0]
+def test_an_answer_counts_until_a_moment_after_its_head_is_sent() -> None:
+    assert counted(answering, scope("/v1/trips")) == [1, 1, 1, 0]
 
 
 def test_an_answer_that_fails_counts_no_longer() -> None:
@@ -138,6 +146,7 @@ def test_an_answer_whose_client_leaves_counts_no_longer() -> None:
         assert answers.count == 1
         task.cancel()
         await asyncio.wait([task])
+        await after(2 * NEXT_S)
 
     asyncio.run(asking())
     assert answers.count == 0
@@ -147,14 +156,17 @@ def test_a_slow_answer_counts_for_a_while_and_once() -> None:
     answers = Answers()
 
     async def app(_: Scope, __: Receive, send: Send) -> None:
-        loop = asyncio.get_running_loop()
-        late = asyncio.Event()
-        loop.call_later(ANSWER_MAX_S + 0.01, late.set)
-        await late.wait()
-        assert answers.count == 0
+        await after(ANSWER_MAX_S)
+        while answers.count:
+            await after(NEXT_S)
         await answering({}, silent, send)
 
-    asyncio.run(PeopleFirst(app, answers)(scope("/v1/evidence"), silent, unheard))
+    async def asking() -> None:
+        async with asyncio.timeout(60):
+            await PeopleFirst(app, answers)(scope("/v1/evidence"), silent, unheard)
+            await after(2 * NEXT_S)
+
+    asyncio.run(asking())
     assert answers.count == 0
 
 
@@ -179,6 +191,7 @@ def test_an_open_stream_of_events_does_not_count(services: Services) -> None:
 
         task = asyncio.create_task(app(scope("/v1/changes", token=token), silent, send))
         await open_.wait()
+        await after(2 * NEXT_S)
         assert not task.done()
         assert services.answers.count == 0
         task.cancel()
