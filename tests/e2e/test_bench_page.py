@@ -95,6 +95,25 @@ def test_the_page_stands(tab: Page, page: Path, width: int, *, dark: bool) -> No
     assert {kind: seen for kind, seen in contrasts.items() if seen < SMALL_TEXT} == {}
 
 
+@pytest.mark.parametrize(("width", "height"), [(PHONE, 844), (DESK, 900)])
+def test_the_first_screen_answers_and_a_phone_scrolls_no_more_than_ten(
+    tab: Page, page: Path, width: int, height: int
+) -> None:
+    tab.show(page, width=width)
+    assert tab.value("document.querySelectorAll('.answer > p').length") == 3
+    end = tab.value("document.querySelector('.answer').getBoundingClientRect().bottom")
+    assert end <= height
+    assert tab.value("document.documentElement.scrollHeight") <= 10 * height
+
+
+def test_a_link_to_a_folded_part_unfolds_it(tab: Page, page: Path) -> None:
+    tab.show(page, width=DESK)
+    folded = "document.querySelector('#method').closest('details').open"
+    assert tab.value(folded) is False
+    tab.value("document.querySelector('a[href=\"#method\"]').click()")
+    assert tab.value(folded) is True
+
+
 def test_the_reader_chooses_light_or_dark(tab: Page, page: Path) -> None:
     colours = []
     for dark in (False, True):

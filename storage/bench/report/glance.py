@@ -23,7 +23,7 @@ TITLES: Final = {
     "offload": "Trucks to ledger",
 }
 """Of the parts."""
-_UNFIT: Final = {Flag.INVALID, Flag.CACHED, Flag.OVER_LINK_RATE}
+UNFIT: Final = {Flag.INVALID, Flag.CACHED, Flag.OVER_LINK_RATE}
 """Flags of figures that cannot be compared."""
 
 
@@ -84,7 +84,7 @@ def glances(
         targets: All of them, in the order of the page.
         of_all: Flags of all figures; already removed from them.
     """
-    unfit = _UNFIT & {each["flag"] for each in of_all}
+    unfit = UNFIT & {each["flag"] for each in of_all}
     for part, some in groupby(figures, key=lambda each: str(each["part"])):
         first = [each for each in chosen(list(some)) if point_of(each["workload"]) is None]
         if not first:
@@ -120,7 +120,7 @@ def _side_by_side(
 
 
 def _ahead(found: Sequence[Document]) -> str:
-    fit = [each for each in found if not _UNFIT & set(names(each))]
+    fit = [each for each in found if not UNFIT & set(names(each))]
     if len(fit) == 1 or not fit or fit[0]["better"] == Better.NEITHER:
         return ""
     fit.sort(key=lambda each: each["median"], reverse=fit[0]["better"] == Better.HIGHER)

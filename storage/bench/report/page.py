@@ -10,6 +10,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from storage.bench.report.answer import answer
 from storage.bench.report.charts.style import Chart
 from storage.bench.report.chosen import chosen
 from storage.bench.report.drawing import ShownWorkload, targets_of
@@ -116,6 +117,7 @@ def render(run: SavedRun, shown: Sequence[ShownWorkload], sections: Mapping[str,
     seen = list(glances(result["figures"], targets_of(run), sections["of_all"]))
     return environment.get_template("page.html").render(
         result=result,
+        answer=answer(result["figures"], sections["of_all"]),
         glances=seen,
         several=any(each.compared for each in seen),
         significance=f"{SIGNIFICANCE:.0%}",
