@@ -14,10 +14,6 @@ WAIT_MAX_S: Final = 0.1
 """A thread that worked for long waits so long at once, at most."""
 
 
-def not_waiting() -> None:
-    """Give way to nobody."""
-
-
 class Answers:
     """Counts the answers that are being made, in the event loop's thread; others wait for none."""
 

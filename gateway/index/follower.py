@@ -17,7 +17,6 @@ from gateway.index.network import Network
 from gateway.index.projection import project
 from gateway.index.reindexing import take_offered
 from gateway.index.store import Head, IndexStore
-from gateway.peoplefirst import not_waiting
 from gateway.worker import Worker
 from storage.stages import NOT_RECORDED, Stage, Stages, timed
 
@@ -58,7 +57,7 @@ class Follower:
         self._moving = moving
         self._told_s = 0.0
         self._told_step = 0
-        self.give_way: Callable[[], None] = not_waiting
+        self.give_way: Callable[[], None] = lambda: None
         self.reached = Dependency("the ledger")
         self.worker = Worker("index", self._follow, idle_s=POLL_S)
 

@@ -52,7 +52,6 @@ from contracts.rules.trips import devices_of, sites_of
 from contracts.sawtooth import block_info
 from contracts.sawtooth.batches import ID_HEX, Family, parse_header
 from gateway.index.readings import LATITUDE, LONGITUDE, NewReadings, new_readings
-from gateway.peoplefirst import not_waiting
 
 Row = tuple[object, ...]
 Rows = Mapping[str, list[Row]]
@@ -76,7 +75,7 @@ class LotRole(StrEnum):
 
 
 def project(
-    committed: Committed, block_num: int, give_way: Callable[[], None] = not_waiting
+    committed: Committed, block_num: int, give_way: Callable[[], None] = lambda: None
 ) -> Projected:
     """Return the rows to add, each with the block's number, and the readings.
 

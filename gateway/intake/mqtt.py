@@ -42,7 +42,6 @@ from gateway.intake.held import Offer as HeldOffer
 from gateway.intake.inbox import Inbox
 from gateway.intake.noroom import take_back
 from gateway.intake.refused import OnRefused, Refused, not_counted
-from gateway.peoplefirst import not_waiting
 from storage.stages import NO_METER, StageMeter
 
 GROUP_MESSAGES_MAX: Final = 32
@@ -135,7 +134,7 @@ class Intake:
         self._on_change = on_change
         self._meter = meter
         self.refused: OnRefused = not_counted
-        self.give_way: Callable[[], None] = not_waiting
+        self.give_way: Callable[[], None] = lambda: None
         self.sent_first: Callable[[Sequence[bytes]], Sequence[bytes]] = lambda _: ()
         self._waiting: queue.Queue[_Message | None] = queue.Queue(QUEUE_MESSAGES_MAX)
         self._client = Client(

@@ -31,7 +31,6 @@ from gateway.offload.parsed import Parsed, size_of
 from gateway.offload.receipts import Receipts
 from gateway.offload.recheck import Recheck
 from gateway.offload.shares import fair_share
-from gateway.peoplefirst import not_waiting
 from gateway.worker import Worker
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
@@ -118,7 +117,7 @@ class OffloadSaga:
         self._waits = True
         self._misses: Counter[str] = Counter()
         self.refused: OnRefused = not_counted
-        self.give_way: Callable[[], None] = not_waiting
+        self.give_way: Callable[[], None] = lambda: None
         self.committed: Callable[[], None] = _tell_nobody
         self.worker = Worker("offload", self.step, idle_s=IDLE_S)
 

@@ -30,7 +30,8 @@ from support.trucks.rogue import DEADLINE_S, Rogue
 pytestmark = pytest.mark.integration
 
 FILES_MAX = 10
-"""The steady state: what is opened before the first message does not count."""
+"""The steady state: what is opened before the first message does not count, and no reader is there
+to whom the intake would give way (`gateway/peoplefirst.py`)."""
 BYTES = 1 << 24
 READINGS = 30
 
