@@ -12,7 +12,7 @@ from contracts.receipt import body_of
 from contracts.records.clock import moment
 from contracts.text import quoted
 from gateway.api.models import Page
-from gateway.api.paging import Order, Ordered, Paging, page_of
+from gateway.api.paging import LINKED, InParts, Order, Ordered, Paging, page_of, since
 from gateway.api.parts import (
     AllParts,
     FillingPart,
@@ -214,9 +214,12 @@ def offloads(
     return page_of(ask, desk.view, window)
 
 
-@router.get("/backlog")
-def backlog(filling: FillingPart) -> list[BacklogItem]:
+@router.get("/backlog", responses=LINKED)
+def backlog(filling: FillingPart, parts: InParts) -> list[BacklogItem]:
     """Return the whole recordings that lack a copy, oldest first."""
+    listed = parts.of(
+        filling.waiting(), lambda each: since(each.item.since_ms, each.item.recording_id.hex())
+    )
     return [
         BacklogItem(
             recording_id=each.item.recording_id.hex(),
@@ -225,7 +228,7 @@ def backlog(filling: FillingPart) -> list[BacklogItem]:
             since=moment(each.item.since_ms),
             problem=each.problem or None,
         )
-        for each in filling.waiting()
+        for each in listed
     ]
 
 

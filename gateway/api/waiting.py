@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from contracts.records.clock import moment, now_ms
 from contracts.text import quoted
 from gateway.api.models import Page
-from gateway.api.paging import Paging, page_of
+from gateway.api.paging import LINKED, InParts, Paging, page_of, since
 from gateway.api.parts import AllParts, InboxPart, UploadsPart
 from gateway.api.problems import ABSENT, NotFoundError
 from gateway.intake.held import State
@@ -91,18 +91,22 @@ def waiting(
     )
 
 
-@router.get("/devices")
-def usage(inbox: InboxPart) -> list[Usage]:
+@router.get("/devices", responses=LINKED)
+def usage(inbox: InboxPart, parts: InParts) -> list[Usage]:
     """Return what the batches of each device take, by state; its quotas count these."""
     return [
         Usage(device_id=each.device_id, state=each.state, batches=each.batches, bytes=each.bytes)
-        for each in inbox.waiting.usage()
+        for each in parts.of(inbox.waiting.usage(), lambda each: f"{each.device_id} {each.state}")
     ]
 
 
-@router.get("/uploads")
-def partial_uploads(uploads: UploadsPart) -> list[PartialUpload]:
+@router.get("/uploads", responses=LINKED)
+def partial_uploads(uploads: UploadsPart, parts: InParts) -> list[PartialUpload]:
     """Return the partial uploads, oldest first; each one is its device's."""
+    listed = parts.of(
+        uploads.claims.all(),
+        lambda each: since(each.since_ms, each.recording.hex(), each.device_id),
+    )
     return [
         PartialUpload(
             recording_id=each.recording.hex(),
@@ -111,7 +115,7 @@ def partial_uploads(uploads: UploadsPart) -> list[PartialUpload]:
             received=uploads.known.standing(each).offset,
             since=moment(each.since_ms),
         )
-        for each in uploads.claims.all()
+        for each in listed
     ]
 
 
