@@ -16,8 +16,8 @@ _UNLESS_ORPHANED: Final = '[ "$PPID" = "$0" ] && exec "$@"'
 """The parent may end before setpriv has tied the process to it. Only then is the shell's parent
 another process than the one whose id is `$0`."""
 
-NODE_NICENESS: Final = 5
-"""Of a node beside a gateway: in need it has a third of the gateway's share of the cores, as its
+NODE_NICENESS: Final = 10
+"""Of a node beside a gateway: in need it has a tenth of the gateway's share of the cores, as its
 unit's `CPUWeight` says. People wait for the gateway, nobody for a block."""
 
 _log = logging.getLogger(__name__)

@@ -55,7 +55,7 @@ def test_nodes_give_way_to_a_gateway_beside_them() -> None:
     shared = {each.id: each.values[0].get("cpu_shares") for each in services()}
     nodes = {name for name in shared if re.fullmatch(r"node(-\d)?", name)}
     assert nodes == {"node", "node-1", "node-2", "node-3", "node-4"}
-    assert {name for name, share in shared.items() if share == 341} == nodes
+    assert {name for name, share in shared.items() if share == 102} == nodes
 
 
 @every_service

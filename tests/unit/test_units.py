@@ -181,7 +181,7 @@ def test_systemd_finds_no_fault_in_it(unit: str, tmp_path: Path) -> None:
 
 
 def test_a_node_gives_way_to_a_gateway_beside_it() -> None:
-    assert settings("wayseal-node")["CPUWeight"] == ["33"]  # others have 100
+    assert settings("wayseal-node")["CPUWeight"] == ["10"]  # others have 100
     assert not [unit for unit in ALL if unit != "wayseal-node" and "CPUWeight" in settings(unit)]
 
 
