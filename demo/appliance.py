@@ -15,7 +15,6 @@ from contracts.party.network import SampleNetwork
 from contracts.party.submit import submit
 from contracts.proto.payload_pb2 import HandOver, RegisterParty, RegisterSite
 from contracts.records.clock import now_ms
-from contracts.runtime.processes import NODE_NICENESS, give_way
 from demo.processes import Service, run_json
 from storage.bench.servers.checkpoint import GatewayFiles
 
@@ -129,15 +128,13 @@ class Appliance:
                 self.others.append(node)
 
     def _node(self, place: str, *options: str) -> Service:
-        """Start one node, which gives way to the gateway; its log is beside its data."""
+        """Start one node; its log is beside its data."""
         data = self.directory / place
-        node = Service(
+        return Service(
             ["wayseal-node", "--data", str(data), *options],
             data.with_name(f"{data.name}.log"),
             lasting=self.lasting,
         )
-        give_way(node.pid, NODE_NICENESS)
-        return node
 
     def lose_a_validator(self) -> None:
         """Kill one validator; the others go on."""

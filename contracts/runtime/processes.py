@@ -1,6 +1,5 @@
-"""Child processes: they end with the process that started them, or give way to others."""
+"""Child processes that end with the process that started them."""
 
-import contextlib
 import logging
 import os
 import shutil
@@ -15,10 +14,6 @@ _SETPRIV: Final = "setpriv"
 _UNLESS_ORPHANED: Final = '[ "$PPID" = "$0" ] && exec "$@"'
 """The parent may end before setpriv has tied the process to it. Only then is the shell's parent
 another process than the one whose id is `$0`."""
-
-NODE_NICENESS: Final = 10
-"""Of a node beside a gateway: in need it has a tenth of the gateway's share of the cores, as its
-unit's `CPUWeight` says. People wait for the gateway, nobody for a block."""
 
 _log = logging.getLogger(__name__)
 
@@ -44,21 +39,6 @@ def tied(command: Sequence[str | Path]) -> list[str | Path]:
         *("/bin/sh", "-c", _UNLESS_ORPHANED, str(os.getpid())),
         *command,
     ]
-
-
-def give_way(pid: int, niceness: int) -> None:
-    """Let a process that leads a session of its own have less of the cores than others.
-
-    Linux shares the cores among sessions first; the niceness of a process counts within its session
-    (sched(7), "The autogroup feature"). Where sessions are not grouped, the process's own counts.
-
-    Args:
-        pid: The process, which was started just now: threads that it has already keep theirs.
-        niceness: 0 to 19; each step is about a fifth less.
-    """
-    with contextlib.suppress(OSError):  # it has ended, or this user may not
-        os.setpriority(os.PRIO_PROCESS, pid, niceness)
-        Path(f"/proc/{pid}/autogroup").write_text(str(niceness))
 
 
 @cache

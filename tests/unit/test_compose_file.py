@@ -51,13 +51,6 @@ def test_a_service_that_goes_on_is_restarted_bounded_in_cpu_and_asked_how_it_is(
         assert service["healthcheck"]["test"]
 
 
-def test_nodes_give_way_to_a_gateway_beside_them() -> None:
-    shared = {each.id: each.values[0].get("cpu_shares") for each in services()}
-    nodes = {name for name in shared if re.fullmatch(r"node(-\d)?", name)}
-    assert nodes == {"node", "node-1", "node-2", "node-3", "node-4"}
-    assert {name for name, share in shared.items() if share == 102} == nodes
-
-
 @every_service
 def test_an_image_has_a_version_and_ours_are_never_pulled(service: dict[str, Any]) -> None:
     default = service["image"].partition(":-")[2].removesuffix("}")

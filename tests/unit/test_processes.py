@@ -1,6 +1,5 @@
-"""A tied process ends with its parent, even when that is killed; one that gives way has less."""
+"""A tied process ends with its parent, even when that is killed."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -79,22 +78,3 @@ def test_without_setpriv_a_command_runs_untied_and_a_warning_comes_once() -> Non
     )
     assert done.stdout == "['true'] ['false']\n"
     assert done.stderr.count("setpriv (Debian package util-linux) is missing") == 1
-
-
-def test_a_session_that_gives_way_has_less_of_the_cores_as_a_whole() -> None:
-    sleeper = ["sleep", "600"]
-    with subprocess.Popen(sleeper, start_new_session=True) as child:  # noqa: S603 - Debian's own
-        try:
-            processes.give_way(child.pid, processes.NODE_NICENESS)
-            assert os.getpriority(os.PRIO_PROCESS, child.pid) == processes.NODE_NICENESS
-            group = Path(f"/proc/{child.pid}/autogroup")
-            if group.exists():  # a kernel may have been built without
-                assert group.read_text().split()[1:] == ["nice", str(processes.NODE_NICENESS)]
-        finally:
-            child.kill()
-
-
-def test_a_process_that_has_ended_gives_way_to_everyone() -> None:
-    with subprocess.Popen(["true"]) as child:  # noqa: S607 - Debian's own
-        child.wait()
-    processes.give_way(child.pid, processes.NODE_NICENESS)

@@ -180,11 +180,6 @@ def test_systemd_finds_no_fault_in_it(unit: str, tmp_path: Path) -> None:
         assert unit not in done.stderr, done.stderr  # a misspelt key is a remark alone
 
 
-def test_a_node_gives_way_to_a_gateway_beside_it() -> None:
-    assert settings("wayseal-node")["CPUWeight"] == ["10"]  # others have 100
-    assert not [unit for unit in ALL if unit != "wayseal-node" and "CPUWeight" in settings(unit)]
-
-
 def test_the_page_gives_nothing_to_a_user_that_nobody_makes() -> None:
     page = (ROOT / "docs" / "operator.md").read_text("utf-8")
     named = set(re.findall(r"(?m)^    .*(?:chown | -o )(wayseal[\w-]*)", page))
