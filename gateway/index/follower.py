@@ -123,8 +123,10 @@ class Follower:
             self._cut_from(fork)
             return False
         with timed(self._stages, Stage.INDEX):
-            projected = project(committed, header.block_num, self.give_way)
-            self.give_way()
+            # While the index is made again, people wait for it.
+            give_way = self.give_way if self._store.rebuild is None else _at_once
+            projected = project(committed, header.block_num, give_way)
+            give_way()
             self._store.add(*projected)
         if self._moving is not None and self._store.rebuild is not None:
             self._moving.after(sum(len(each.readings) for each in projected.readings))
@@ -151,3 +153,7 @@ class Follower:
     def _follow(self) -> bool:
         # It was at the head: what has come since is taken with the next look, which ends a rebuild.
         return self.catch_up() > 0 and self._store.rebuild is not None
+
+
+def _at_once() -> None:
+    """Give way to nobody."""

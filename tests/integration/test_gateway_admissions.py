@@ -18,7 +18,7 @@ from gateway.pki.unregistered import Unregistered
 from gateway.settings import Settings
 from gateway.settings_file import load_settings
 from support.gateways.passwords import cheap_passwords
-from support.trucks.rogue import Site, running_site
+from support.trucks.rogue import Site, running_site, until
 
 pytestmark = pytest.mark.integration
 
@@ -100,13 +100,14 @@ def test_a_damaged_file_of_claims_is_one_clear_answer(scene: Scene) -> None:
 
 
 def test_blocks_are_listed_with_time_and_size_and_lead_to_the_first(scene: Scene) -> None:
+    ledger = httpx.get(f"{scene.site.appliance.ledger}/blocks?limit=1000", trust_env=False).json()
+    until("the index", lambda: len(scene.items("/v1/blocks")) == len(ledger["data"]))
     newest = scene.items("/v1/blocks?order=newest")
     assert newest == scene.items("/v1/blocks")[::-1]
     numbers = [each["block_num"] for each in newest]
     assert numbers == list(range(len(newest)))[::-1]
     status = scene.site.operator.get("/v1/status").json()
     assert newest[0]["block_id"] == status["index_block_id"]
-    ledger = httpx.get(f"{scene.site.appliance.ledger}/blocks?limit=1000", trust_env=False).json()
     theirs = {each["header_signature"]: each for each in ledger["data"]}
     for each in newest:
         header = theirs[each["block_id"]]["header"]

@@ -78,6 +78,29 @@ def test_other_blocks_take_the_place_of_those_that_are_gone(
     assert following.cuts
 
 
+@pytest.mark.parametrize("was_lost", [False, True])
+def test_an_index_gives_way_to_people_unless_they_wait_for_it(
+    tmp_path: Path, *, was_lost: bool
+) -> None:
+    asked: list[str] = []
+    with (
+        FakeLedger() as ledger,
+        closing(LedgerClient(ledger.url)) as client,
+        closing(Inbox(tmp_path / "i.db", bytes_max=1 << 20, quarantine_bytes_max=1 << 20)) as inbox,
+        closing(IndexStore(tmp_path / "index.db", worked_before=was_lost)) as store,
+    ):
+        ledger.extend([[]] * 5)
+        following = Following(ledger, client, inbox, store)
+        following.follower.give_way = lambda: asked.append("may others go first?")
+        following.at_head()
+        assert bool(asked) is not was_lost
+        following.follower.catch_up()
+        assert store.rebuild is None
+        ledger.extend([[]])
+        following.at_head()
+        assert asked
+
+
 def test_a_ledger_that_does_not_answer_cuts_nothing(following: Following) -> None:
     following.ledger.extend([[]])
     before = following.store.head()
