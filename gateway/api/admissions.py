@@ -11,8 +11,8 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.records.clock import moment, now_ms, parse_rfc3339
 from gateway.access import Role, TokenEntry
 from gateway.api.models import Page
-from gateway.api.paging import Paging, page_of_all
 from gateway.api.parts import AllParts, PeoplePart
+from gateway.api.placed import PlacedPaging
 from gateway.moments import Moment
 from gateway.people.persons import Person
 from gateway.people.sessions import SessionKind
@@ -59,7 +59,7 @@ router = APIRouter(prefix="/v1", tags=["access"])
 
 
 @router.get("/grants", name="list_grants")
-def grants(people: PeoplePart, window: Paging) -> Page[Admission]:
+def grants(people: PeoplePart, window: PlacedPaging) -> Page[Admission]:
     """List the tokens and people of this gateway, by name.
 
     Tokens of trucks are left out: a truck sees nothing of the ledger. So are the people of an
@@ -70,22 +70,21 @@ def grants(people: PeoplePart, window: Paging) -> Page[Admission]:
             each for each in people.tokens.entries() if each.role is not Role.DEVICE
         ]
         found += people.persons.all()
-    found.sort(key=lambda each: each.name)
-    return page_of_all(found, _admission, window)
+    return window.page(map(_admission, found), lambda each: f"{each.name} {each.kind}")
 
 
 @router.get("/enrolments", name="list_enrolments")
-def enrolments(services: AllParts, window: Paging) -> Page[WaitingEnrolment]:
+def enrolments(services: AllParts, window: PlacedPaging) -> Page[WaitingEnrolment]:
     """List the trucks that wait for their key on the ledger, and the claim codes not used yet."""
     settings = services.settings
     with _readable():
-        waiting = sorted(Unregistered(settings.waiting_file).all().items())
-        codes = sorted(ClaimCodes(settings.claims_file).open().items())
+        waiting = Unregistered(settings.waiting_file).all()
+        codes = ClaimCodes(settings.claims_file).open()
         found = [
-            *(_waits(device_id, each) for device_id, each in waiting),
-            *(_coded(device_id, ends_ms) for device_id, ends_ms in codes),
+            *(_waits(device_id, each) for device_id, each in waiting.items()),
+            *(_coded(device_id, ends_ms) for device_id, ends_ms in codes.items()),
         ]
-    return page_of_all(found, lambda each: each, window)
+    return window.page(found, lambda each: f"{each.device_id} {each.state}")
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field
 
 from contracts.records.clock import moment
 from gateway.api.models import Page
-from gateway.api.paging import Paging, page_of_all
 from gateway.api.parts import AllParts
+from gateway.api.placed import PlacedPaging
 from gateway.api.problems import ABSENT, NotFoundError
 from gateway.benchmarks import BenchmarkRun, report_of, runs_in
 from gateway.moments import Moment
@@ -32,9 +32,10 @@ router = APIRouter(prefix="/v1/benchmarks", tags=["operations"])
 
 
 @router.get("", name="list_benchmarks")
-def every(services: AllParts, window: Paging) -> Page[Benchmark]:
+def every(services: AllParts, window: PlacedPaging) -> Page[Benchmark]:
     """List the runs in the folder of the setting `benchmarks.folder`, newest name first."""
-    return page_of_all(runs_in(services.settings.benchmarks.folder), _view, window)
+    listed = map(_view, runs_in(services.settings.benchmarks.folder))
+    return window.page(listed, lambda each: each.name, newest_first=True)
 
 
 @router.get(

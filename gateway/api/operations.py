@@ -12,7 +12,7 @@ from contracts.receipt import body_of
 from contracts.records.clock import moment
 from contracts.text import quoted
 from gateway.api.models import Page
-from gateway.api.paging import LINKED, InParts, Order, Ordered, Paging, page_of, since
+from gateway.api.paging import Order, Ordered, Paging, page_of
 from gateway.api.parts import (
     AllParts,
     FillingPart,
@@ -21,6 +21,7 @@ from gateway.api.parts import (
     SagaPart,
     UploadsPart,
 )
+from gateway.api.placed import LINKED, InParts, since
 from gateway.api.problems import ABSENT, NotFoundError
 from gateway.budgets import budgets
 from gateway.index.rebuilding import Rebuild

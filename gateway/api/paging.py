@@ -1,12 +1,11 @@
 """Cursor paging over rows that are only added: stable while new ones arrive."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Final, TypeVar
-from urllib.parse import urlencode
+from typing import Annotated, Final, TypeVar
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Depends, Query
 from pydantic import AfterValidator, BaseModel, WithJsonSchema
 
 from contracts.errors import RejectedError
@@ -142,71 +141,3 @@ def page_of(
     found = ask(window.cursor, limit + 1)
     more = str(found[limit - 1][0]) if len(found) > limit else None
     return Page(items=[view(item) for _, item in found[:limit]], next_cursor=more)
-
-
-def page_of_all(
-    items: Sequence[_ItemT], view: Callable[[_ItemT], _ModelT], window: Window
-) -> Page[_ModelT]:
-    """Return one page of a list that is here as a whole; the cursor counts its items."""
-    placed = list(enumerate(items, 1))
-    return page_of(lambda after, count: placed[after : after + count], view, window)
-
-
-class Parts:
-    """Cuts a list that is answered as an array into parts, if its query names a limit.
-
-    An array has no room for a cursor: a header leads to the next part, as in EPCIS. Its cursor is
-    the last item's place, so nothing is left out when items before it leave the list.
-
-    Source: RFC 8288, "Web Linking", 3.
-    """
-
-    def __init__(
-        self,
-        request: Request,
-        response: Response,
-        cursor: Annotated[
-            str, Query(max_length=400, description="from the `Link` of the part before")
-        ] = "",
-        limit: Annotated[
-            int | None,
-            Query(ge=1, le=PAGE_MAX, description="items in one part; all of them without it"),
-        ] = None,
-    ) -> None:
-        self._path = request.url.path
-        self._headers = response.headers
-        self._cursor = cursor
-        self._limit = limit
-
-    def of(self, items: Iterable[_ItemT], place: Callable[[_ItemT], str]) -> list[_ItemT]:
-        """Return the part of a list that the query names, in the order of its places.
-
-        Args:
-            items: The whole list.
-            place: What orders it; each item has another one.
-        """
-        left = sorted((each for each in items if place(each) > self._cursor), key=place)
-        part = left[: self._limit]
-        if len(part) < len(left):
-            query = urlencode({"cursor": place(part[-1]), "limit": self._limit})
-            self._headers["Link"] = f'<{self._path}?{query}>; rel="next"'
-        return part
-
-
-InParts = Annotated[Parts, Depends()]
-LINKED: Final[dict[int | str, dict[str, Any]]] = {
-    200: {
-        "headers": {
-            "Link": {
-                "description": 'the next part, with `rel="next"`; absent after the last one',
-                "schema": {"type": "string"},
-            }
-        }
-    }
-}
-"""What the description of a list in parts says of its answer."""
-
-
-def since(ms: int, *names: str) -> str:
-    """Return the place of what is listed oldest first: its time, ms since 1970, then its names."""
-    return " ".join((f"{ms:015}", *names))

@@ -12,8 +12,8 @@ from contracts.records.clock import moment
 from gateway.access import Caller, Role
 from gateway.api.cookies import check_origin, drop_session, session_id_of, set_session
 from gateway.api.models import Page
-from gateway.api.paging import Paging, page_of_all
 from gateway.api.parts import PeoplePart
+from gateway.api.placed import PlacedPaging
 from gateway.api.problems import Answers, errors
 from gateway.api.security import Credentials, address_of, may_read
 from gateway.moments import Moment
@@ -133,9 +133,12 @@ def sign_out(request: Request, response: Response, people: PeoplePart) -> None:
 
 
 @list_router.get("", name="list_sessions")
-def every(people: PeoplePart, window: Paging) -> Page[OpenSession]:
+def every(people: PeoplePart, window: PlacedPaging) -> Page[OpenSession]:
     """List the sessions under way, the one used last first."""
-    return page_of_all(people.sessions.all(), _view, window)
+    listed = map(_view, people.sessions.all())
+    return window.page(
+        listed, lambda each: f"{each.seen} {each.name} {each.began}", newest_first=True
+    )
 
 
 @list_router.delete("/{name:path}", status_code=204, response_class=Response)

@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field
 from contracts.records.clock import moment, now_ms
 from contracts.text import quoted
 from gateway.api.models import Page
-from gateway.api.paging import LINKED, InParts, Paging, page_of, since
+from gateway.api.paging import Paging, page_of
 from gateway.api.parts import AllParts, InboxPart, UploadsPart
+from gateway.api.placed import LINKED, InParts, since
 from gateway.api.problems import ABSENT, NotFoundError
 from gateway.intake.held import State
 from gateway.intake.waiting import WaitingBatch

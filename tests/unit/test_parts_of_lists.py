@@ -1,4 +1,4 @@
-"""Lists that are answered as arrays, in parts: nothing twice, nothing left out."""
+"""Lists whose items come and go, in parts: nothing twice, nothing left out."""
 
 import asyncio
 import re
@@ -7,8 +7,9 @@ from collections.abc import Callable
 import httpx
 import pytest
 from fastapi import FastAPI
+from pydantic import BaseModel
 
-from gateway.api.paging import InParts, since
+from gateway.api.placed import FIRST, InParts, PlacedWindow, since
 
 NEXT = re.compile(r'<([^<>]+)>; rel="next"')
 
@@ -77,7 +78,9 @@ def test_what_leaves_or_comes_in_between_shifts_nothing(get: Get, listed: list[s
     assert seen == sorted(set(seen))
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "cursor=" + 401 * "x"])
+@pytest.mark.parametrize(
+    "query", ["limit=0", "limit=1001", "limit=x", "cursor=x", "cursor=~" + 401 * "x"]
+)
 def test_what_is_no_part_is_refused(get: Get, query: str) -> None:
     assert get(f"/listed?{query}").status_code == 422
 
@@ -89,3 +92,23 @@ def test_nothing_has_no_parts(get: Get, listed: list[str]) -> None:
 
 def test_older_comes_first_whatever_its_name() -> None:
     assert since(999, "z") < since(1_000, "a") < since(1_000, "b")
+
+
+class Item(BaseModel):
+    name: str
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_pages_go_on_where_the_last_one_ended_whatever_has_left(*, newest_first: bool) -> None:
+    names = [f"run {number}" for number in range(7)]
+    cursor: str | None = FIRST
+    seen: list[str] = []
+    while cursor is not None:
+        items = [Item(name=name) for name in names]
+        window = PlacedWindow(cursor, 2)
+        page = window.page(items, lambda item: item.name, newest_first=newest_first)
+        seen += [item.name for item in page.items]
+        names.remove(seen[0] if seen[0] in names else seen[-1])  # of what was seen
+        names.append("run 9" if newest_first else "run -")  # before what was seen
+        cursor = page.next_cursor
+    assert seen == sorted([f"run {number}" for number in range(7)], reverse=newest_first)

@@ -49,7 +49,7 @@ export async function list<T>(path: string, most: number, signal?: AbortSignal, 
     const join: string = path.includes("?") ? "&" : "?";
     const limit = Math.min(each, most - items.length);
     const init = signal ? { signal } : {};
-    const page: Page<T> = await ask(`${path}${join}limit=${limit}&cursor=${cursor}`, init);
+    const page: Page<T> = await ask(`${path}${join}limit=${limit}&cursor=${part(cursor)}`, init);
     items.push(...page.items);
     cursor = page.next_cursor;
     const last = items.at(-1);

@@ -1,0 +1,1 @@
+import{St as e}from"./Loaded-DGHnft8Y.js";e();

@@ -1,1 +1,0 @@
-import{St as e}from"./Loaded-DRIQgSDH.js";e();
