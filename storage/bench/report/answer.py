@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from contracts.text import counted
 from storage.bench.report.chosen import chosen
-from storage.bench.report.flagged import names
-from storage.bench.report.glance import TITLES, UNFIT
+from storage.bench.report.compared import UNFIT, Compared, compared
+from storage.bench.report.glance import TITLES
 from storage.bench.report.numbers import digits, scale, text, unit_of
 from storage.bench.report.sweeps import point_of
 from storage.bench.run.document import Document
 from storage.bench.run.outcome import Better
 from storage.bench.run.plan import Part
 from storage.bench.run.savedrun import these
-from storage.bench.stats.difference import Telling, difference
 
 _PARTS: Final = (Part.IO, Part.LEDGER, Part.OFFLOAD, Part.SYSTEM)
 """The part whose figures answer first."""
@@ -53,20 +53,6 @@ class Answer:
     bars: Sequence[TargetBar]
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """A figure of all targets, the best first; `telling` and `ratio` are of the first two."""
-
-    found: Sequence[Document]
-    telling: Telling | None
-    ratio: float | None
-
-    @property
-    def ahead(self) -> str:
-        """The target that is ahead by more than noise; empty if none is."""
-        return str(self.found[0]["target"]) if self.telling is Telling.MORE_THAN_NOISE else ""
-
-
 def answer(figures: Sequence[Document], of_all: Sequence[Document]) -> Answer | None:
     """Return what the figures say first; None without a figure.
 
@@ -80,7 +66,7 @@ def answer(figures: Sequence[Document], of_all: Sequence[Document]) -> Answer | 
     if not every:
         return None
     first = next((each for each in every if each.ahead), None)
-    first = first or next((each for each in every if each.telling), every[0])
+    first = first or next((each for each in every if each.apart), every[0])
     best = first.found[0]
     suits = scale([each["median"] for each in first.found], unit_of(best))
     longest = max(abs(each["median"]) for each in first.found) or 1.0
@@ -95,49 +81,43 @@ def answer(figures: Sequence[Document], of_all: Sequence[Document]) -> Answer | 
     return Answer(title, sentences, bars)
 
 
-def _compared(figures: Sequence[Document]) -> Iterator[_Compared]:
+def _compared(figures: Sequence[Document]) -> Iterator[Compared]:
     """Yield the most important figures, those of the first part first."""
     parts = {str(part): list(some) for part, some in groupby(figures, key=lambda e: e["part"])}
     for part in sorted(parts, key=_place):
         some = [each for each in chosen(parts[part]) if point_of(each["workload"]) is None]
         for found in these(some, "workload", "metric").values():
-            fit = [each for each in found if not UNFIT & set(names(each))]
-            if not fit or fit[0]["better"] == Better.NEITHER:
-                continue
-            fit.sort(key=lambda e: e["median"], reverse=fit[0]["better"] == Better.HIGHER)
-            if len(fit) == 1:
-                yield _Compared(fit, None, None)
-            else:
-                apart = difference(fit[1]["values"], fit[0]["values"])
-                yield _Compared(fit, apart.telling, apart.ratio)
+            figure = compared(found)
+            if figure is not None:
+                yield figure
 
 
 def _place(part: str) -> int:
     return next((at for at, each in enumerate(_PARTS) if each == part), len(_PARTS))
 
 
-def _which(first: _Compared) -> str:
+def _which(first: Compared) -> str:
     best, *others = first.found
-    if not others:
+    if first.apart is None:
         return f"Only one target was measured, {best['target']}: {_value(best)}."
-    second = others[0]
+    second, ratio = others[0], first.apart.ratio
     if first.ahead:
-        times = f", {digits(first.ratio)} times as much" if first.ratio else ""
+        times = f", {digits(ratio)} times as much" if ratio else ""
         return (
             f"{best['target']} is ahead of {second['target']}: {_value(best)} against "
             f"{_value(second)}{times}."
         )
     return (
         f"No target is ahead: {best['target']} has {_value(best)} and {second['target']} "
-        f"{_value(second)}, {first.telling.value if first.telling else ''}."
+        f"{_value(second)}, {first.apart.telling.value}."
     )
 
 
-def _how_often(every: Sequence[_Compared], first: _Compared) -> str:
-    several = [each for each in every if each.telling]
+def _how_often(every: Sequence[Compared], first: Compared) -> str:
+    several = [each for each in every if each.apart]
     if not several:
         return "Nothing was compared, because no figure has two targets."
-    count = f"{len(several)} figure{'s' * (len(several) > 1)} that can be compared"
+    count = f"{counted(len(several), 'figure')} that can be compared"
     if not first.ahead:
         return f"Of {count} none puts a target ahead by more than noise."
     ahead = [each.ahead for each in several if each.ahead]

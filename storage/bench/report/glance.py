@@ -7,14 +7,13 @@ from itertools import groupby
 from typing import Final
 
 from storage.bench.report.chosen import chosen
+from storage.bench.report.compared import UNFIT, compared
 from storage.bench.report.flagged import MOST, names
 from storage.bench.report.numbers import digits, scale, unit_of
 from storage.bench.report.sweeps import point_of
 from storage.bench.run.document import Document
-from storage.bench.run.flags import Flag
-from storage.bench.run.outcome import Better
 from storage.bench.run.savedrun import these
-from storage.bench.stats.difference import Telling, difference
+from storage.bench.stats.difference import Telling
 
 TITLES: Final = {
     "system": "What the machine is capable of",
@@ -23,8 +22,6 @@ TITLES: Final = {
     "offload": "Trucks to ledger",
 }
 """Of the parts."""
-UNFIT: Final = {Flag.INVALID, Flag.CACHED, Flag.OVER_LINK_RATE}
-"""Flags of figures that cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +117,17 @@ def _side_by_side(
 
 
 def _ahead(found: Sequence[Document]) -> str:
-    fit = [each for each in found if not UNFIT & set(names(each))]
-    if len(fit) == 1 or not fit or fit[0]["better"] == Better.NEITHER:
+    figure = compared(found)
+    if figure is None or figure.apart is None:
         return ""
-    fit.sort(key=lambda each: each["median"], reverse=fit[0]["better"] == Better.HIGHER)
-    best, second, *_ = fit
-    apart = difference(second["values"], best["values"])
-    match apart.telling:
-        case Telling.MORE_THAN_NOISE if apart.ratio:
-            return f"{best['target']}, {digits(apart.ratio)} x {second['target']}"
+    best, second, *_ = figure.found
+    telling, ratio = figure.apart.telling, figure.apart.ratio
+    match telling:
+        case Telling.MORE_THAN_NOISE if ratio:
+            return f"{best['target']}, {digits(ratio)} x {second['target']}"
         case Telling.MORE_THAN_NOISE:
-            return str(best["target"])
+            return figure.ahead
         case Telling.WITHIN_NOISE:
-            return f"{best['target']} and {second['target']}: {apart.telling.value}"
+            return f"{best['target']} and {second['target']}: {telling.value}"
         case _:
-            return apart.telling.value
+            return telling.value
