@@ -1,5 +1,6 @@
 """Settings of the broker between trucks and gateway, and of the mosquitto of a site."""
 
+import secrets
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from typing import Final, Self
@@ -63,6 +64,14 @@ class MqttSettings(Table):
                 f"configuration"
             )
         return embedded
+
+    def session_of(self, site_id: str) -> str:
+        """Return the gateway's name at the broker: always the same, so that it keeps messages.
+
+        An embedded broker keeps nothing. It also ends a session as soon as a stranger connects
+        under the same name, before it asks for a password; so there the name cannot be guessed.
+        """
+        return f"{site_id}-{secrets.token_hex(8)}" if self.embedded else site_id
 
 
 class MosquittoSettings(Table):

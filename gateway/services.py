@@ -5,7 +5,6 @@ closed before them, and this order can be read in one place.
 """
 
 import logging
-import secrets
 from contextlib import ExitStack, closing
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from contracts.keys import SigningKey
 from contracts.ledger.client import LedgerClient
 from gateway.access import Tokens
 from gateway.blobstore import blob_store
-from gateway.brokersettings import MqttSettings
 from gateway.clips.clips import Clips
 from gateway.coldplace import cold_files
 from gateway.dependencies import Dependencies
@@ -25,7 +23,7 @@ from gateway.index.cooling import ColdKeeper, Cooling, Moving
 from gateway.index.follower import Follower
 from gateway.index.network import Network
 from gateway.index.store import IndexStore
-from gateway.intake.brokertls import BrokerTls
+from gateway.intake.brokertls import broker_tls
 from gateway.intake.inbox import Inbox
 from gateway.intake.mqtt import Intake
 from gateway.jobs.jobs import Jobs
@@ -294,7 +292,7 @@ class Services:
             site_id=self.settings.site_id,
             policy=self._policy,
             confirmations=self.settings.receipts.confirmations,
-            send=self._send_receipt,
+            send=lambda *receipt: self.intake.send_receipt(*receipt),  # noqa: PLW0108 - it is made later
         )
         recheck = self._recheck = Recheck(self.inbox, self.records, self._ledger, facts)
         self.saga = OffloadSaga(
@@ -322,12 +320,12 @@ class Services:
         self.saga.committed = self.follower.worker.wake
         self.intake = Intake(
             self.inbox,
-            _session(self.settings),
+            self.settings.mqtt.session_of(self.settings.site_id),
             trip_of=self.records.visits.trip_of,
             repeat_receipts=self.receipts.repeat,
             on_change=self.saga.worker.wake,
             socket=self.settings.mqtt.socket,
-            tls=_broker_tls(self.settings.mqtt),
+            tls=broker_tls(self.settings.mqtt),
             meter=self.metrics.meter(Stage.INTAKE),
         )
         self.intake.refused = self.metrics.refused
@@ -377,9 +375,6 @@ class Services:
         self._recheck.doubt()
         self.follower.worker.wake()
 
-    def _send_receipt(self, device_id: str, wire: bytes) -> None:
-        self.intake.send_receipt(device_id, wire)
-
     def _note_recording(self, recording_id: bytes) -> None:
         _log.info(
             "recording %s is whole", recording_id.hex(), extra={"recording_id": recording_id.hex()}
@@ -404,20 +399,3 @@ def _issuer(settings: Settings) -> "OidcIssuer | None":
     from gateway.people.oidc.issuer import OidcIssuer  # noqa: PLC0415
 
     return OidcIssuer(settings.oidc, settings.pages_address)
-
-
-def _broker_tls(mqtt: MqttSettings) -> BrokerTls | None:
-    if mqtt.tls_ca is None:
-        return None
-    return BrokerTls(mqtt.tls_ca, mqtt.tls_certificate, mqtt.tls_key)
-
-
-def _session(settings: Settings) -> str:
-    """Return the gateway's name at the broker: always the same, so that the broker keeps messages.
-
-    An embedded broker keeps nothing. It also ends a session as soon as a stranger connects under
-    the same name, before it asks for a password; so there the name cannot be guessed.
-    """
-    if settings.mqtt.embedded:
-        return f"{settings.site_id}-{secrets.token_hex(8)}"
-    return settings.site_id

@@ -5,6 +5,7 @@ import ssl
 from pathlib import Path
 
 from contracts.errors import RejectedError
+from gateway.brokersettings import MqttSettings
 
 _log = logging.getLogger(__name__)
 
@@ -47,3 +48,14 @@ class BrokerTls:
         if self._certificate is not None:
             # The password keeps OpenSSL from asking for one on the terminal.
             self.context.load_cert_chain(self._certificate, self._key, password="")
+
+
+def broker_tls(settings: MqttSettings) -> BrokerTls | None:
+    """Return the TLS that the settings ask for; None for a plain connection.
+
+    Raises:
+        RejectedError: See `BrokerTls`.
+    """
+    if settings.tls_ca is None:
+        return None
+    return BrokerTls(settings.tls_ca, settings.tls_certificate, settings.tls_key)
