@@ -208,6 +208,11 @@ class Appliance:
         with closing(LedgerClient(LedgerPlace.here(self.ledger))) as ledger:
             return ledger.genesis().header_signature
 
+    def newest_block_num(self) -> int:
+        """Return the number of the ledger's last block."""
+        with closing(LedgerClient(LedgerPlace.here(self.ledger))) as ledger:
+            return ledger.head_num()
+
     def token(self, name: str, role: str) -> str:
         """Make an API token."""
         return self._files.token(name, role)

@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from demo.processes import run
 
 PAGE: Final = 1000
 TIMEOUT_S: Final = 60.0
+LOOK_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,18 @@ class Auditor:
             page = self.ask(f"{path}?limit={PAGE}&cursor={cursor}")
             yield from page["items"]
             cursor = page["next_cursor"]
+
+    def wait_for(self, block_num: int) -> None:
+        """Return once the gateway knows this block of the ledger: it takes blocks up in a moment.
+
+        Raises:
+            UnavailableError: It does not know the block after `TIMEOUT_S`.
+        """
+        ends_s = time.monotonic() + TIMEOUT_S
+        while (newest := self.ask("/v1/status")["index_block_num"]) is None or newest < block_num:
+            if time.monotonic() > ends_s:
+                raise UnavailableError(f"expected block {block_num} in the gateway, got {newest}")
+            time.sleep(LOOK_S)
 
     def audit(self, trip_id: str) -> Findings:
         """Read all of a trip, and every byte of its video.

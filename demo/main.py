@@ -94,6 +94,7 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
         appliance.hand_over(trip_id)
     with closing(Auditor(appliance.rest, appliance.token("auditor", "auditor"))) as auditor:
         with _step("an auditor reads it all over REST"):
+            auditor.wait_for(appliance.newest_block_num())
             findings = auditor.audit(trip_id)
         _report(findings)
         _expect(findings.readings == trip["readings"], f"{findings.readings} readings over REST")

@@ -1,6 +1,7 @@
 """`make trip`: a simulated trip into the gateway of `make up`, to ask for and to export."""
 
 import json
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -10,6 +11,7 @@ from contracts import address
 from contracts.errors import UnavailableError
 from contracts.runtime.files import locked
 from demo.appliance import Appliance, Ports
+from demo.auditor import Auditor
 from demo.ending import failing_in_one_line
 from demo.truck import Truck
 from demo.up import BUSY, DIRECTORY, STATE, directory_of
@@ -32,12 +34,12 @@ def main() -> None:
                 raise UnavailableError(
                     "what `make demo` left is up: `make down` and `make up` first"
                 )
-            told = _drive(directory)
+            told = _drive(directory, json.loads(STATE.read_text("utf-8")))
     print(json.dumps(told, indent=2))
 
 
-def _drive(directory: Path) -> dict[str, str]:
-    appliance = Appliance(directory, _ports(json.loads(STATE.read_text("utf-8"))))
+def _drive(directory: Path, state: dict[str, str]) -> dict[str, str]:
+    appliance = Appliance(directory, _ports(state))
     appliance.register_parties()
     number = next(each for each in count() if not appliance.has(address.delivery(_delivery(each))))
     delivery_id = _delivery(number)
@@ -50,6 +52,8 @@ def _drive(directory: Path) -> dict[str, str]:
     )["trip"]
     truck.ask("offload")
     appliance.hand_over(trip_id, delivery_id)
+    with closing(Auditor(appliance.rest, state["auditor_token"])) as auditor:
+        auditor.wait_for(appliance.newest_block_num())
     return {"trip": trip_id, "delivery": delivery_id, "lot": "00012345678905/L42"}
 
 
