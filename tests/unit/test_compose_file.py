@@ -51,6 +51,13 @@ def test_a_service_that_goes_on_is_restarted_bounded_in_cpu_and_asked_how_it_is(
         assert service["healthcheck"]["test"]
 
 
+def test_a_gateway_has_ten_times_the_usual_share_of_the_cores() -> None:
+    shares = {each.id: each.values[0].get("cpu_shares", 1024) for each in services()}
+    gateways = {"gateway", "site-gateway", "gateway-a", "gateway-b", "gateway-c"}
+    assert {name for name, share in shares.items() if share == 10 * 1024} == gateways
+    assert {share for name, share in shares.items() if name not in gateways} == {1024}
+
+
 @every_service
 def test_an_image_has_a_version_and_ours_are_never_pulled(service: dict[str, Any]) -> None:
     default = service["image"].partition(":-")[2].removesuffix("}")

@@ -180,6 +180,11 @@ def test_systemd_finds_no_fault_in_it(unit: str, tmp_path: Path) -> None:
         assert unit not in done.stderr, done.stderr  # a misspelt key is a remark alone
 
 
+def test_a_gateway_has_ten_times_the_usual_share_of_the_cores() -> None:
+    assert settings("wayseal-gateway")["CPUWeight"] == ["1000"]  # others have 100
+    assert not [unit for unit in ALL if unit != "wayseal-gateway" and "CPUWeight" in settings(unit)]
+
+
 def test_the_page_gives_nothing_to_a_user_that_nobody_makes() -> None:
     page = (ROOT / "docs" / "operator.md").read_text("utf-8")
     named = set(re.findall(r"(?m)^    .*(?:chown | -o )(wayseal[\w-]*)", page))

@@ -44,6 +44,8 @@ _DELIVERY: Final = "delivery-2"
 """What the trucks carry that offload while auditors ask."""
 _ELSEWHERE: Final = 19
 """Niceness of the truck's agent, which in life has a machine of its own."""
+_OF_NODE: Final = 10
+"""Niceness of the node: a tenth of the gateway's share of the cores, as the gateway's unit says."""
 _INDEXED_S: Final = 900.0
 _REPEAT: Final = 3
 _BROWSER: Final = """((wire, trust) => {
@@ -183,7 +185,7 @@ class AuditSite:
         one_by_one = [self._asked(self.auditors[each], each) for each in range(AUDITORS)]
         idle = self._crowd(lambda began_s: time.monotonic() - began_s < seconds)
         offload = truck.begin("offload", apart=True)
-        _send_elsewhere(offload.pid)
+        _give_way(offload.pid, _ELSEWHERE)
         began_s = time.monotonic()
         beside = self._crowd(lambda _: offload.poll() is None)
         offload_s = time.monotonic() - began_s
@@ -258,21 +260,25 @@ def site(directory: Path, readings: int, offloaded: int) -> Iterator[AuditSite]:
     """Run the appliance; return with both long trips on its ledger; see `AuditSite`."""
     with running_site(directory, WorldAppliance(directory / "site-b")) as running:
         auditors = [running.client(f"auditor-{each}", "auditor") for each in range(AUDITORS)]
+        node = running.appliance.node
+        assert node is not None
+        _give_way(node.pid, _OF_NODE)
         made = AuditSite(running, directory, auditors, readings, offloaded)
         made.begin()
         yield made
 
 
-def _send_elsewhere(pid: int) -> None:
-    """Let a session have only what others leave of the cores.
+def _give_way(pid: int, niceness: int) -> None:
+    """Let a session have less of the cores where others want them too.
 
     Linux shares the cores among sessions first; niceness counts within a session (sched(7),
     autogroup).
     """
-    os.setpriority(os.PRIO_PROCESS, pid, _ELSEWHERE)
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        os.setpriority(os.PRIO_PROCESS, int(thread.name), niceness)
     group = Path(f"/proc/{pid}/autogroup")
     if group.exists():
-        group.write_text(str(_ELSEWHERE))
+        group.write_text(str(niceness))
 
 
 def _in_runs(trip: Trip, count: int) -> list[Any]:

@@ -90,7 +90,7 @@ def _parse() -> argparse.Namespace:
         "--trip", type=int, default=10_800, help="readings of the trip that is verified"
     )
     parser.add_argument(
-        "--offload", type=int, default=45_000, help="readings of a truck beside the auditors"
+        "--offload", type=int, default=90_000, help="readings of a truck beside the auditors"
     )
     options = parser.parse_args()
     if options.readings < min(SIZES):
