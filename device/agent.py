@@ -136,7 +136,7 @@ class Agent:
                     return None
                 self._stop.wait(backoff.next_s())  # the next trip may be in order
             except Exception:  # noqa: BLE001 - a truck on the road records whatever happens
-                _log.exception("recording is paused: it failed in a way that nobody foresaw")
+                _log.exception("recording is paused: it failed unexpectedly")
                 self._troubles[Trouble.RECORDING] = "recording is paused: see the log"
                 self._pause(backoff.next_s())
         return None
@@ -268,7 +268,7 @@ class Agent:
             with open_journal(self._settings, self._signer) as database:
                 states = {state for (state,) in database.query("SELECT DISTINCT state FROM trips")}
         except WaysealError as error:
-            _log.warning("whether everything is offloaded is not known: %s", error)
+            _log.warning("it is unknown whether everything is offloaded: %s", error)
         else:
             journey.note_receipted(everything=states <= {TripState.RECEIPTED})
 

@@ -48,7 +48,7 @@ def load(config: Path | None, environment: Mapping[str, str]) -> Settings:
     if path is None and "device_id" not in given.variables:
         raise SettingsError(
             f"no settings: {USUAL} is missing; give --config FILE, set ${CONFIG_VARIABLE}, or set "
-            f"${variable_of('device_id')}, ${variable_of('data')} and whatever else is needed"
+            f"${variable_of('device_id')}, ${variable_of('data')} and all other required ones"
         )
     given.check_one_form()
     given.read_texts()

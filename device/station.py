@@ -169,7 +169,7 @@ def offload_lock(settings: Settings) -> AbstractContextManager[None]:
 @cache
 def _say_stays(folder: Path) -> None:
     """Warn of a folder once in a process: each offload tidies, every 2 s."""
-    _log.warning("%s stays: the journal knows no such trip, so nobody has it", folder)
+    _log.warning("%s stays: its trip is not in the journal, so no gateway has it", folder)
 
 
 def _remove_orphans(videos: Path, database: Database) -> None:

@@ -32,12 +32,12 @@ class MqttSettings(Table):
     username: str = Field("gateway", description="the gateway's name at the broker")
     password: str = Field("", description="its password; an embedded broker needs none")
     tls_ca: Path | None = Field(
-        None, description="PEM; with it the gateway meets the broker by TLS"
+        None, description="PEM; with it the gateway connects to the broker over TLS"
     )
     tls_certificate: Path | None = Field(None, description="PEM, if the broker asks for it")
     tls_key: Path | None = Field(None, description="PEM, its key")
     plain_text: bool = Field(
-        default=False, description="meet a broker on another machine without TLS all the same"
+        default=False, description="allow a broker on another machine without TLS"
     )
     socket: Path | None = Field(
         None, description="Unix socket of mosquitto for the gateway, instead of host and port"
@@ -87,9 +87,9 @@ class MosquittoSettings(Table):
     ca: Path | None = Field(
         None, description="PEM; if given, trucks need a certificate, which says who they are"
     )
-    crl: Path | None = Field(None, description="PEM, what that authority has revoked")
+    crl: Path | None = Field(None, description="PEM, that authority's revocation list")
     plain_text: bool = Field(
-        default=False, description="let trucks' tokens cross a network without TLS all the same"
+        default=False, description="allow trucks' tokens to cross a network without TLS"
     )
     connections: int = Field(
         1000, ge=1, le=100_000, description="connections for trucks; strangers count until refused"
@@ -106,7 +106,7 @@ class MosquittoSettings(Table):
     )
     reloads_itself: bool = Field(
         default=False,
-        description="what runs mosquitto reloads it when its files change, as its container does",
+        description="another program reloads mosquitto on changed files, as its container does",
     )
 
     @model_validator(mode="after")

@@ -41,7 +41,7 @@ class Budget:
 
 
 def budgets(settings: Settings, inbox: Inbox, volumes: Volumes) -> Iterator[Budget]:
-    """Yield each budget; a volume that is out is left out, since it does not answer.
+    """Yield each budget, except of volumes that are out, since they do not answer.
 
     Raises:
         UnavailableError: The inbox cannot be read.

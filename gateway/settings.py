@@ -62,13 +62,13 @@ class LedgerSettings(Table):
     )
     tls_ca: Path | None = Field(
         None,
-        description="PEM, whose certificates the ledger may show; default: those that this system "
-        "trusts",
+        description="PEM, the authority of the ledger's certificate; default: those that this "
+        "system trusts",
     )
     tls_certificate: Path | None = Field(None, description="PEM, if the ledger asks for it")
     tls_key: Path | None = Field(None, description="PEM, its key")
     plain_text: bool = Field(
-        default=False, description="meet a ledger on another machine without TLS all the same"
+        default=False, description="allow a ledger on another machine without TLS"
     )
 
     @property

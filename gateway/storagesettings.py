@@ -118,7 +118,7 @@ class BackupSettings(Table):
 class BenchmarkSettings(Table):
     """Where runs of `wayseal-bench` are, whose reports operators may look at."""
 
-    folder: Path | None = Field(None, description="what `--out` of `wayseal-bench` names")
+    folder: Path | None = Field(None, description="the folder of `wayseal-bench`'s `--out`")
 
 
 class IndexSettings(Table):

@@ -14,8 +14,8 @@ class TlsSettings(Table):
 
     certificate: Path | None = Field(None, description="PEM; if given, REST uses TLS alone")
     key: Path | None = Field(None, description="PEM, its key")
-    ca: Path | None = Field(None, description="PEM, who signs the certificates of devices")
-    crl: Path | None = Field(None, description="PEM, what that authority has revoked")
+    ca: Path | None = Field(None, description="PEM, the authority of devices' certificates")
+    crl: Path | None = Field(None, description="PEM, that authority's revocation list")
     device_certificates: bool = Field(
         default=True, description="with a CA: a device's token counts with its certificate only"
     )
@@ -64,8 +64,8 @@ class DocumentSettings(Table):
     )
     certificate: Path | None = Field(
         None,
-        description="PEM, signs PDF files, before those that vouch for it; default: one of the "
-        "gateway's own",
+        description="PEM, signs PDF files: the certificate, then those above it; default: the "
+        "gateway makes its own",
     )
     key: Path | None = Field(None, description="PEM, its key, P-256 or RSA")
 

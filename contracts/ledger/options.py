@@ -232,7 +232,7 @@ def _add_tls(parser: argparse.ArgumentParser) -> None:
         "certificate": "PEM; with it REST speaks TLS alone. Changed files are read again",
         "key": "PEM, the key of that certificate",
         "ca": "PEM; with it clients need a certificate of this authority, not a device's",
-        "crl": "PEM, what that authority has revoked",
+        "crl": "PEM, that authority's revocation list",
     }
     for name, text in files.items():
         parser.add_argument(f"--tls-{name}", type=Path, metavar="FILE", help=text)

@@ -14,7 +14,7 @@ from contracts.runtime.clienttls import ClientFiles, RenewedContext, usual_trust
 TLS_VARIABLES: Final = "WAYSEAL_LEDGER__TLS_"
 """Begins the names of the environment variables that name a client's files."""
 _NAMES: Final = {
-    "ca": "PEM, whose certificates the ledger may show; default: those that this system trusts",
+    "ca": "PEM, the authority of the ledger's certificate; default: those that this system trusts",
     "certificate": "PEM, shown to the ledger if it asks for one",
     "key": "PEM, the key of that certificate",
 }

@@ -83,11 +83,11 @@ def _told(settings: Settings) -> Iterator[Finding]:
     for subject, name, remedy in asked:
         told = found.get(name)
         if told is None:
-            yield warning(subject, "the agent runs, and has not told of it yet", _SOON)
+            yield warning(subject, "the agent runs, and has not reported it yet", _SOON)
         elif told["health"] == Health.WORKS:
-            yield ok(subject, f"works since {told['since']}, says the agent that runs")
+            yield ok(subject, f"works since {told['since']}, says the running agent")
         else:
-            why = f"{told['health']} since {told['since']}, says the agent that runs"
+            why = f"{told['health']} since {told['since']}, says the running agent"
             why += f": {told['detail']}" if told["detail"] else ""
             yield error(subject, why, remedy)
 
@@ -105,7 +105,7 @@ def presence(settings: Settings, signer: Signer | None) -> Iterator[Finding]:
         return
     subject = f"presence by {settings.presence.by}"
     if signer is None:
-        yield warning(subject, "not looked at: the device has no key yet", "wayseal-device init")
+        yield warning(subject, "not checked: the device has no key yet", "wayseal-device init")
         return
     stop = Stop()
     try:

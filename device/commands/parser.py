@@ -59,12 +59,12 @@ def build_parser() -> argparse.ArgumentParser:
         help="give up after N seconds without any progress (default: %(default)s)",
     )
     check = commands.add_parser(
-        "check-config", parents=[common], help="look at all that the settings name, change nothing"
+        "check-config", parents=[common], help="check what the settings name; change nothing"
     )
     doctor = commands.add_parser(
         "doctor",
         parents=[common],
-        help="look at how truck, card, clock and offload stand; remedies",
+        help="check truck, card, clock and offload, with remedies",
     )
     for each in (check, doctor):
         each.add_argument("--offline", action="store_true", help="do not ask the gateways")

@@ -69,7 +69,7 @@ class Board:
             try:
                 self._shown = self._look()
             except Exception as error:  # noqa: BLE001 - a display must not end the agent
-                _log.error("how the truck stands is not known: %r", error)
+                _log.error("the truck's status is unknown: %r", error)
             for name, beat_s in list(self._beats_s.items()):
                 if time.monotonic() - beat_s > HANGS_AFTER_S:
                     self._say(name, Health.SILENT, f"it hangs for over {HANGS_AFTER_S:.0f} s")

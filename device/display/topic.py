@@ -56,8 +56,8 @@ class StatusTopic:
         except UnavailableError:
             self._muted[gateway.mqtt] = self._clock()
             _log.info(
-                "broker %s ended the connection when it was told how the truck stands: it is not "
-                "told for an hour; `wayseal-gateway mosquitto` there lets it retain",
+                "broker %s ended the connection when the truck sent its status: it gets none for "
+                "an hour; `wayseal-gateway mosquitto` there permits retained messages",
                 gateway.mqtt,
             )
             raise

@@ -165,7 +165,7 @@ class JourneyWatch:
             self._tell("presence", f"{_UNKNOWN}: its driver failed: {error!r:.200}")
             return None
         if self._told.pop("presence", None):
-            _log.info("whether a site is near can be told again")
+            _log.info("it is known again whether a site is near")
         return present
 
     def _tell(self, subject: str, words: str) -> None:

@@ -153,11 +153,11 @@ class LiveSource:
             stop.wait(_LOOK_S)
 
     def _tell_missing(self, measured: Measured) -> None:
-        """Log what nobody measures. The truck departs all the same: other readings are worth it."""
+        """Log what no sensor measures. The truck still departs: other readings are worth it."""
         for name in missing(self.limited, [measured]):
             _log.error(
-                "no sensor gives %s, which the deliveries limit: nobody will be able to say that "
-                "the limit was kept",
+                "no sensor gives %s, which the deliveries limit: nothing will show that the limit "
+                "was kept",
                 name,
             )
 

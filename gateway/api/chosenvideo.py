@@ -35,22 +35,18 @@ _Named = Annotated[
     list[str] | None,
     Query(
         max_length=RECORDINGS_MAX,
-        description="with the video of this recording alone; repeat it for several",
+        description="with only the video of this recording; repeat it for several",
     ),
 ]
 _Part = Annotated[
     str | None,
     Query(
         max_length=_BLOBS_CHARS_MAX,
-        description="with these blobs alone of the one `recording`, such as 0,3-7; the first is 0",
+        description="with only these blobs of the one `recording`, such as 0,3-7; the first is 0",
     ),
 ]
-_From = Annotated[
-    Time, Query(alias="from", description="with the video alone that was filmed from here on")
-]
-_To = Annotated[
-    Time, Query(alias="to", description="with the video alone that was filmed before this time")
-]
+_From = Annotated[Time, Query(alias="from", description="with only the video from this time on")]
+_To = Annotated[Time, Query(alias="to", description="with only the video before this time")]
 
 
 @dataclass(frozen=True, slots=True)

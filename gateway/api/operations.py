@@ -44,7 +44,7 @@ class OffloadRecording(BaseModel):
     )
     damaged: bool = Field(
         description="its entry here is damaged, which the scrub reports, or the copy that another "
-        "site stored: then the truck has to upload it"
+        "site stored is; in the second case the truck has to upload it"
     )
     digest: State
 
@@ -161,7 +161,7 @@ class Status(BaseModel):
     )
     backlog: BacklogSum
     deletions: DeletionsSum
-    budgets: list[BudgetState] = Field(description="a volume that is out is left out")
+    budgets: list[BudgetState] = Field(description="without volumes that are out")
 
 
 router = APIRouter(prefix="/v1", tags=["operations"])

@@ -55,7 +55,7 @@ async def _records(request: Request) -> Records:
 async def _issuer(request: Request) -> "OidcIssuer":
     services: Services = request.app.state.services
     if services.issuer is None:
-        raise NotFoundError("nobody signs in here by an issuer: oidc.issuer is not set")
+        raise NotFoundError("sign-in by an issuer is off: oidc.issuer is not set")
     return services.issuer
 
 

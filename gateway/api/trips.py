@@ -89,8 +89,8 @@ def verify(
     kept: Annotated[
         bool,
         Query(
-            description="an earlier verdict will do, up to an hour old, if all that it stands on "
-            "is as it was: then the batches are not read again, and `judged_at` says when they were"
+            description="accept an earlier verdict, up to an hour old, if nothing that it depends "
+            "on has changed; `judged_at` then says when the batches were read"
         ),
     ] = False,
 ) -> OwnVerdict | Response:

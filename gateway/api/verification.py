@@ -64,7 +64,7 @@ class VerifiedTrip(BaseModel):
 
     trip_id: str
     verdict: words.VerdictWord
-    breaches: int = Field(description="a genuine record may be one of goods that went bad")
+    breaches: int = Field(description="a genuine record may show goods that went bad")
     tampers: int
     findings: int
 
@@ -90,13 +90,13 @@ class Verified(BaseModel):
     """What a verification found."""
 
     outcome: Outcome = Field(
-        description="`fails`: something does not hold, see `problems`. `holds`: all that belongs "
-        "to it was looked at, and all holds. `incomplete`: nothing that was looked at fails, and "
-        "`left_out` was not looked at"
+        description="`fails`: something does not hold, see `problems`. `holds`: everything was "
+        "checked, and everything holds. `incomplete`: nothing that was checked fails, but the "
+        "items of `left_out` were not checked"
     )
     problems: list[str] = Field(description="what does not hold, in words")
     left_out: list[LeftOut]
-    beyond: list[str] = Field(description="what no verification at one gateway can tell")
+    beyond: list[str] = Field(description="what no verification at one gateway can check")
     judged_by: str = Field(description="the gateway that says so")
     trips: list[VerifiedTrip]
 

@@ -111,7 +111,7 @@ def _write_url(file: Path | None, settings: Settings, url: str) -> bool:
     if file is None or text.count(line) != 1:
         raise RejectedError(
             f"ledger.url is {old}, and no settings file has that in one line: set it to {url}, and "
-            "type this again"
+            "run this command again"
         )
     with disk_errors("change", file):
         before = file.stat()

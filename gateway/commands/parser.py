@@ -90,14 +90,14 @@ def build_parser() -> argparse.ArgumentParser:
     made["key"].add_argument(
         "--accept",
         action="store_true",
-        help="take a key that is new on purpose; trucks must learn its public half",
+        help="accept a key that was changed on purpose; trucks need its public half",
     )
     _add_token(commands, common)
     _add_person(commands, common)
     accesses = commands.add_parser(
         "accesses",
         parents=[common],
-        help="Show or check the record of who took evidence and video.",
+        help="Show or check the record of accesses to evidence and video.",
     )
     accesses.add_argument(
         "--check", action="store_true", help="check that no access is missing or was changed"
@@ -124,7 +124,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     holds.add_argument("trip", nargs="?", metavar="TRIP", help="only recordings of this trip")
     holds.add_argument(
-        "--ended", action="store_true", help="instead: who ended automatic holds here, and why"
+        "--ended", action="store_true", help="instead: list ended automatic holds, with reasons"
     )
     holds.set_defaults(run="gateway.commands.holds:run")
     _add_enrol(commands, common)
@@ -201,7 +201,7 @@ def _add_token(commands: Subparsers, common: argparse.ArgumentParser) -> None:
         "--expires-days",
         type=_days,
         metavar="N",
-        help="the new tokens, or without --role those that the names have, end N days from now",
+        help="the new tokens end N days from now; without --role, the names' existing tokens do",
     )
     _add_grants(parser)
     parser.set_defaults(run="gateway.commands.token:run", wrong=parser.error)
@@ -270,7 +270,7 @@ def _add_enrol(commands: Subparsers, common: argparse.ArgumentParser) -> None:
         "--replace",
         nargs="+",
         metavar="ID",
-        help="the same for a device that takes another's place: --revoke, then --claim",
+        help="replace a device: --revoke, then --claim",
     )
     doing.add_argument(
         "--revoke",
@@ -281,7 +281,7 @@ def _add_enrol(commands: Subparsers, common: argparse.ArgumentParser) -> None:
     doing.add_argument(
         "--waiting",
         action="store_true",
-        help="print the devices that came with a claim before the ledger had their keys",
+        help="print the devices that used a claim before the ledger had their keys",
     )
     parser.add_argument(
         "--hours",

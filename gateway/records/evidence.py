@@ -138,7 +138,7 @@ class Audit:
         return judged
 
     def judged(self, trip_id: str) -> Judged | None:
-        """Return an earlier verdict that holds, if all that it stands on is as it was.
+        """Return an earlier verdict that holds, if nothing that it depends on has changed.
 
         The index says whether a later block has anything that belongs to the evidence, the ledger
         which keys count, and the catalogue which films are here. The batches themselves are not

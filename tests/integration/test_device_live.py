@@ -254,7 +254,7 @@ def test_check_config_leaves_the_sensors_of_a_running_agent_alone(roaming: Roami
         until("readings are recorded", lambda: roaming.readings() >= READINGS)
         _, said, _ = roaming.truck.run("check-config", "--offline")
         agent.kill()
-    assert re.search(r"ok +sensor gps: works since .*, says the agent that runs", said), said
+    assert re.search(r"ok +sensor gps: works since .*, says the running agent", said), said
     assert re.search(r"error +sensor cargo: lost since .*expected a chip", said), said
 
 

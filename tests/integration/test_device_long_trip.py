@@ -59,4 +59,4 @@ def test_two_trips_of_ten_minutes_with_receiver_pins_and_cameras(tmp_path: Path)
             assert filmed_s > FILMED * CAMERAS * MINUTES * 60
             verdict = site.operator.post(f"{path}/verify").json()
             assert verdict["verdict"] == "holds", verdict
-    assert not any("nobody foresaw" in line or "Traceback" in line for line in said), said
+    assert not any("failed unexpectedly" in line or "Traceback" in line for line in said), said

@@ -290,4 +290,4 @@ def test_film_of_a_trip_that_the_journal_does_not_know_is_never_removed(
     road.reboots()
     road.drives(1)
     assert [each.name for each in folder.iterdir()] == [part_of(folder / SEGMENT).name]
-    assert "the journal knows no such trip" in caplog.text
+    assert "its trip is not in the journal" in caplog.text

@@ -67,7 +67,7 @@ COPIED: Final = ("inbox", "deletions", "retention", "uploads", "scrub")
 
 def script() -> Iterator[str]:
     yield BEFORE
-    network = between("## A network from nothing", "**Hands, and the end.**")
+    network = between("## A network from nothing", "**Handovers and the end.**")
     yield from map(in_background, typed(network))
     yield from typed(between("**Truck settings**", "## A truck's day"))
     yield "wayseal-device record --simulate --minutes 20"
@@ -78,7 +78,7 @@ def script() -> Iterator[str]:
         there = copy.replace("deletions.copy", "../../COPY").replace("deletions", name)
         yield f"(cd lib/gateway; {there})"
         yield "test $(sqlite3 COPY 'PRAGMA integrity_check') = ok; rm COPY"
-    for line in typed(between("**Hands, and the end.**", "**Truck settings**")):
+    for line in typed(between("**Handovers and the end.**", "**Truck settings**")):
         if not set(line.split()) & OTHER_ENDS:
             yield line
         if " hand-over " in line:

@@ -86,7 +86,7 @@ class Checks:
         if plan.fault in ("full", "presence") and began:
             lines = {line for line in said if re.search(WORDS[plan.fault], line)}
             assert len(lines) <= 1, lines
-        assert not [line for line in said if "nobody foresaw" in line], said
+        assert not [line for line in said if "failed unexpectedly" in line], said
 
     def waiting(self) -> int:
         """Return how many trips wait for a receipt."""
