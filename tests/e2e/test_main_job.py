@@ -56,12 +56,12 @@ def run(appliance: Appliance, directory: Path, files: tuple[Path, Path, Path]) -
     truck = Truck(directory / "truck", "truck-7")
     truck.join(appliance)
     auditor = Auditor(appliance.rest, appliance.token("auditor", "auditor"))
-    before = _status(auditor)
+    before = _status(appliance, auditor)
     options = zip(("readings", "track", "video"), files, strict=True)
     trip = truck.ask("record", *(f"--{name}={file}" for name, file in options), "--speed", "max")
     offloaded = truck.ask("offload", "--wait-s", PATIENCE_S)
     assert offloaded["receipted"] == [trip["trip"]]
-    during = _status(auditor)
+    during = _status(appliance, auditor)
     terms = HandOver(
         trip_id=trip["trip"],
         delivery_id=DELIVERY_ID,
@@ -75,7 +75,8 @@ def run(appliance: Appliance, directory: Path, files: tuple[Path, Path, Path]) -
     return Job(appliance, truck, auditor, files, trip, before, during)
 
 
-def _status(auditor: Auditor) -> str:
+def _status(appliance: Appliance, auditor: Auditor) -> str:
+    auditor.wait_for(appliance.newest_block_num())
     return str(auditor.ask(f"/v1/deliveries/{DELIVERY_ID}")["status"])
 
 
@@ -230,7 +231,7 @@ def test_the_open_door_is_a_tamper_event_with_time_and_place(job: Job) -> None:
 def test_the_delivery_went_from_open_to_delivered(job: Job) -> None:
     assert job.before == "open"
     assert job.during == "in-transit"
-    assert _status(job.auditor) == "delivered"
+    assert _status(job.appliance, job.auditor) == "delivered"
     delivery = job.auditor.ask(f"/v1/deliveries/{DELIVERY_ID}")
     assert delivery["trip_ids"] == [job.trip_id]
     assert (delivery["breaches"], delivery["tampers"]) == (1, 1)

@@ -18,7 +18,7 @@ from gateway.pki.unregistered import Unregistered
 from gateway.settings import Settings
 from gateway.settings_file import load_settings
 from support.gateways.passwords import cheap_passwords
-from support.trucks.rogue import Site, running_site, until
+from support.trucks.rogue import Site, running_site
 
 pytestmark = pytest.mark.integration
 
@@ -101,7 +101,7 @@ def test_a_damaged_file_of_claims_is_one_clear_answer(scene: Scene) -> None:
 
 def test_blocks_are_listed_with_time_and_size_and_lead_to_the_first(scene: Scene) -> None:
     ledger = httpx.get(f"{scene.site.appliance.ledger}/blocks?limit=1000", trust_env=False).json()
-    until("the index", lambda: len(scene.items("/v1/blocks")) == len(ledger["data"]))
+    scene.site.await_index()
     newest = scene.items("/v1/blocks?order=newest")
     assert newest == scene.items("/v1/blocks")[::-1]
     numbers = [each["block_num"] for each in newest]

@@ -78,6 +78,7 @@ class RoamingTruck:
         self.await_state("docked")
         (trip,) = self.status()["trips"]
         assert trip["state"] == "receipted", said
+        site.await_index()
         items = site.ask(f"/v1/trips/{trip['trip']}/readings")["items"]
         assert [each["sequence"] for each in items] == list(range(trip["readings"]))
         assert not any("failed unexpectedly" in line or "Traceback" in line for line in said), said

@@ -197,6 +197,11 @@ class Site:
         assert answer.is_success, answer.text
         return answer.json()
 
+    def await_index(self) -> None:
+        """Return once the gateway knows all blocks that the ledger has now."""
+        newest = self.appliance.newest_block_num()
+        until("the index", lambda: (self.ask("/v1/status")["index_block_num"] or 0) >= newest)
+
     def listed(self, path: str) -> Iterator[dict[str, Any]]:
         """Yield the items of a list, page after page."""
         cursor = "0"
