@@ -89,7 +89,7 @@ class Enrolment:
         """Read what `to_json` wrote.
 
         Raises:
-            RejectedError: It is no enrolment, is malformed, or its signature does not match.
+            RejectedError: It is not an enrolment, is malformed, or its signature does not match.
         """
         try:
             document: dict[str, Any] = json.loads(line)

@@ -210,7 +210,7 @@ def compressed(uncompressed: bytes) -> str:
     """Return a public key, 66 hexadecimal digits, from its point: 0x04, x, y.
 
     Raises:
-        RejectedError: It is no point of the curve.
+        RejectedError: It is not a point of the curve.
     """
     try:
         return coincurve.PublicKey(uncompressed).format().hex()

@@ -56,7 +56,7 @@ class Appliance:
     Attributes:
         directory: Data, keys, settings and logs.
         ports: Kept over restarts, once chosen.
-        existing: The ledger to use instead of a node of its own.
+        existing: The ledger to use instead of its own node.
         validators: How many validators make the blocks; 0: one node alone does.
         others: Nodes of the validators besides the one that the gateway asks.
         variables: Environment variables that win over the gateway's settings file.

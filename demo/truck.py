@@ -84,7 +84,7 @@ genesis_block_id = "{appliance.genesis_block_id()}"
 
         Args:
             arguments: Of the command.
-            apart: Whether it is in a session of its own, which Linux gives a share of the cores.
+            apart: Whether it is in its own session, which Linux gives a share of the cores.
         """
         command = self._command(*arguments)
         return subprocess.Popen(  # noqa: S603  # our own command

@@ -15,7 +15,7 @@ LISTS: Final[dict[str, type[Section]]] = {
     "sensors": SensorSettings,
     "cameras": CameraSettings,
 }
-"""Sections that may come several times, each as a table of its own."""
+"""Sections that may come several times, each as its own table."""
 SECTIONS: Final[dict[str, type[Section]]] = {
     field.name: kind
     for field in fields(Settings)

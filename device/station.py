@@ -69,7 +69,7 @@ def open_journal(settings: Settings, signer: Signer, *, key_was_older: bool = Tr
             earlier journal may be lost.
 
     Raises:
-        RejectedError: The file is no journal, or another device's.
+        RejectedError: The file is not a journal, or another device's.
         UnavailableError: The medium failed.
     """
     path = settings.data / JOURNAL_NAME
@@ -89,7 +89,7 @@ def recording(
         remarks: What the device says of itself; None: nobody has said anything.
 
     Raises:
-        RejectedError: The file is no journal, or another device's.
+        RejectedError: The file is not a journal, or another device's.
         UnavailableError: Another process is recording, or the medium failed.
     """
     with recording_lock(settings), open_journal(settings, signer) as database:

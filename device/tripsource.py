@@ -1,8 +1,8 @@
-"""What a trip is recorded from: files or the simulator, checked as a whole before signing begins.
+"""The source of a trip: files or the simulator, checked as a whole before signing begins.
 
-A trip's start names every file it was taken from, with its SHA-256, and as role `options` how the
-files were read, if the user said it: which columns as what, what the log does not give, which
-track. A video that is cut has a second entry of role `cut`; one that is no video to us is left out,
+A trip's start names every file that it was made from, with its SHA-256. If the user chose how to
+read the files, role `options` has the choices: the columns, the quantities that the log lacks, the
+track. A video that is cut has a second entry of role `cut`. A file that is not a video is left out,
 and its entry has role `left-out`.
 """
 

@@ -10,6 +10,6 @@ COLD_ID: Final = ".wayseal-cold"
 
 
 def cold_files(settings: Settings) -> ColdFiles:
-    """Return the cold files; a folder on a disk of its own is remembered once it was used."""
+    """Return the cold files; a folder on its own disk is remembered once it was used."""
     memory = None if settings.index.cold is None else settings.data / "volume-ids" / COLD_ID
     return ColdFiles(settings.cold_dir, memory)

@@ -144,7 +144,7 @@ class EntryFile:
 
 
 def _entries_alone(wire: bytes) -> Iterator[tuple[str, Entry]]:
-    """Yield the entries of a file that is no JSON as a whole, if they have the right checksum."""
+    """Yield the entries of a file that is not JSON as a whole, if they have the right checksum."""
     for found in _ENTRY.finditer(wire):
         try:
             ((name, entry),) = json.loads(b"{" + found.group() + b"}").items()

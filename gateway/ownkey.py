@@ -178,7 +178,7 @@ def public_file(settings: Settings) -> Path:
 
 
 def kept_public_key(settings: Settings) -> str | None:
-    """Return the kept public key; None if it is missing or is no public key."""
+    """Return the kept public key; None if it is missing or is not a public key."""
     try:
         text = public_file(settings).read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):

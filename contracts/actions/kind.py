@@ -21,7 +21,7 @@ class SignedBy(Enum):
     ADMINISTRATOR = auto()
     PARTY = auto()
     TWO_PARTIES = auto()
-    """Two parties, each in a transaction of its own, with equal actions."""
+    """Two parties, each in its own transaction, with equal actions."""
     DEVICE = auto()
     SITE = auto()
     """A gateway of a site, with one of the keys that the site registered for it."""

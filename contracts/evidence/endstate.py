@@ -128,7 +128,7 @@ def compare(state: Mapping[str, bytes], scope: Scope, proven: ProvenState) -> En
 
 
 def _is_explained(place: str, mine: bytes | None, theirs: bytes | None, end: EndState) -> bool:
-    """Say whether `_explained`; what is no entry at all explains nothing."""
+    """Say whether `_explained`; what is not an entry at all explains nothing."""
     try:
         return _explained(place, mine, theirs, end)
     except RejectedError:

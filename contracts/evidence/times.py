@@ -27,7 +27,7 @@ class BlockTimesTold:
         """Take the time with which a block begins.
 
         Raises:
-            RejectedError: This is no payload of family block_info.
+            RejectedError: This is not a payload of family block_info.
         """
         self._forget(state)
         told = parse(BlockInfoTxn, payload)

@@ -85,7 +85,7 @@ def make_directory(path: Path) -> None:
 def make_parents(path: Path) -> None:
     """Make the missing directories above a path, each durable.
 
-    Each has the rights that the umask leaves, unless root makes it in a directory of its own
+    Each has the rights that the umask leaves, unless root makes it in its own directory
     through which all may pass: there it is open too, since services of other users use what is
     below it.
 
@@ -273,7 +273,7 @@ def _has_open(process: Path, file: os.stat_result, told: str) -> bool:
     except OSError:  # it has ended
         return False
     for each in opened:
-        with suppress(OSError):  # closed meanwhile
+        with suppress(OSError):  # closed in between
             if os.path.samestat(each.stat(), file):
                 return True
     return False

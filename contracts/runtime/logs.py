@@ -1,7 +1,7 @@
 """Log lines as text for people, or as JSON for programs; both go to standard error.
 
 In JSON each line is one object, so that journald, a container's log driver and `jq` take it as it
-is. A line about a trip, a recording, a batch or a device names it in a member of its own: the code
+is. A line about a trip, a recording, a batch or a device names it in its own member: the code
 passes `extra={"trip_id": …}`.
 """
 

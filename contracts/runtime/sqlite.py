@@ -152,7 +152,7 @@ class VersionedDatabase:
                         raise
 
     def _read_all(self) -> None:
-        """Read the file by a connection of its own, so that nobody waits for it."""
+        """Read the file by its own connection, so that nobody waits for it."""
         with self._lock:  # not while a mend has the file away
             self._opened()
             self._in_place.require()  # or a new file would be made
@@ -270,7 +270,7 @@ def connect(
         _begin_wal(connection)
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         # Debian's SQLite writes zeros over all that is deleted: a truck would write each trip once
-        # more to delete it, while old bytes stay elsewhere on its card all the same.
+        # more to delete it, while old bytes stay elsewhere on its card anyway.
         connection.execute("PRAGMA secure_delete = OFF")
     except BaseException:
         connection.close()

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 
 def notify(*assignments: str, environment: Mapping[str, str] = os.environ) -> None:
-    """Send assignments such as `READY=1` to systemd; a lost one is no failure of the service.
+    """Send assignments such as `READY=1` to systemd; a lost one is not a failure of the service.
 
     Args:
         assignments: In one message.

@@ -114,7 +114,7 @@ def _boxes(file: BinaryIO, size: int) -> Iterator[tuple[bytes, int]]:
         length = int.from_bytes(head[:4], "big")
         if length == 1:
             length = int.from_bytes(head[_LENGTH_BYTES:], "big")
-        # 0: until the file's end; another length below that of the head is no box at all
+        # 0: until the file's end; another length below that of the head is not a box at all
         at = at + length if length >= _LENGTH_BYTES else size
         yield head[4:_LENGTH_BYTES], at
         if at > size:

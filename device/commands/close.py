@@ -46,6 +46,6 @@ def _rows(trip: Trip, settings: Settings) -> int | None:
         log = CsvReplay.check(
             source.readings, replace(source.log_options, tracked=source.track is not None)
         )
-    except WaysealError:  # the trip is sealed all the same
+    except WaysealError:  # the trip is sealed anyway
         return None
     return log.rows if is_of_log(trip, log.sha256) else None

@@ -55,7 +55,7 @@ def _claim(arguments: Namespace, settings: Settings) -> int:
 
 
 def _line(signer: Signer, settings: Settings, site_id: str | None, token: str) -> Enrolment | None:
-    """Return the enrolment for a site, unless the settings have a token of its own for it."""
+    """Return the enrolment for a site, unless the settings have its own token for it."""
     if site_id is None or token:
         return None
     return Enrolment.sign(signer, settings.device_id, site_id)

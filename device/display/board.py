@@ -21,7 +21,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Board:
-    """All displays of a truck. Each has a thread of its own, which is left behind if it hangs.
+    """All displays of a truck. Each has its own thread, which is left behind if it hangs.
 
     Args:
         displays: How each is opened, by its name.

@@ -1,1 +1,1 @@
-"""Live sensors: each measures at its own pace in a thread of its own; one stream comes of them."""
+"""Live sensors: each measures at its own pace in its own thread; one stream comes of them."""

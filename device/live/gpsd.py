@@ -45,7 +45,7 @@ class Gpsd:
 
         Raises:
             UnavailableError: The connection is lost.
-            RejectedError: What came is no report.
+            RejectedError: What came is not a report.
         """
         self._socket.settimeout(timeout_s)
         while b"\n" not in self._waiting:

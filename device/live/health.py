@@ -1,4 +1,4 @@
-"""One thing that runs in a thread of its own, such as a sensor: how it is, and each change of it.
+"""One thing that runs in its own thread, such as a sensor: how it is, and each change of it.
 
 One that fails or hangs is tried again, later and later; it never delays another one.
 """

@@ -68,8 +68,8 @@ class MqttConnection:
         """Connect and subscribe.
 
         Raises:
-            RejectedError: The gateway refuses this device or its token, or `mqtt_ca` is no file of
-                certificates.
+            RejectedError: The gateway refuses this device or its token, or `mqtt_ca` is not a file
+                of certificates.
             UnavailableError: The gateway does not answer.
         """
         place = self._gateway.mqtt

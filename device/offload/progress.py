@@ -69,7 +69,7 @@ class Progress:
     def note_offset(self, recording_id: bytes, offset: int) -> None:
         """Note how many bytes of a recording are sent.
 
-        What the gateway has at the beginning, of an earlier visit, is no move.
+        What the gateway has at the beginning, of an earlier visit, is not a move.
         """
         with self._lock:
             before = self._offsets.get(recording_id)

@@ -72,7 +72,7 @@ def accept(
             return False
         check(body, expected, genesis_block_id, site_id)
     except RejectedError as error:
-        with suppress(RejectedError):  # what names no trip is no trip's reason
+        with suppress(RejectedError):  # what names no trip is not a trip's reason
             outbox.keep_reason(body_of(wire).trip_id, f"the last receipt does not count: {error}")
         raise
     check_newest(receipt, body, expected)

@@ -47,7 +47,7 @@ class Form:
             delimiter: As the user named it; None takes `sep=`, or what splits the header most.
 
         Raises:
-            RejectedError: The header is no CSV.
+            RejectedError: The header is not CSV.
         """
         comments, fahrenheit, named = 0, 0, delimiter
         for number, line in lines:

@@ -134,7 +134,7 @@ def install(app: FastAPI) -> None:
 
 
 def _no_route(path: str) -> str:
-    """Say that a path is no route; a redirect to the right one would be an empty success."""
+    """Say that a path is not a route; a redirect to the right one would be an empty success."""
     bare = path.rstrip("/")
     hint = (
         f"; write {quoted(bare, PATH_SHOWN)}, without a slash at the end"

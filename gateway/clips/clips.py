@@ -1,4 +1,4 @@
-"""Makes clips: lets a process of its own cut them, and gives it verified bytes alone."""
+"""Makes clips: lets a separate process cut them, and gives it verified bytes alone."""
 
 import io
 import os

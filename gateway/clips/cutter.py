@@ -1,4 +1,4 @@
-"""Cuts a clip out of a recording, in a process of its own: a recording is what a truck sent.
+"""Cuts a clip out of a recording, in its own process: a recording is what a truck sent.
 
     python -m gateway.clips.cutter SIZE FROM_MS TO_MS COMMENT DESCRIPTOR BYTES_MAX
 
@@ -111,7 +111,7 @@ def cut(recording: AskedRecording, clip: BinaryIO, from_ms: int, to_ms: int, com
         "copied", or "encoded" where a browser could not play the recording's own pictures.
 
     Raises:
-        UnfitError: It is no video, or has no picture in that time.
+        UnfitError: It is not a video, or has no picture in that time.
     """
     import av  # noqa: PLC0415 - its memory counts, so the limits come first
 

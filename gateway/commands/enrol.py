@@ -113,7 +113,7 @@ def _shut_out(names: Sequence[str], settings: Settings, *, lenient: bool) -> Non
     Args:
         names: The devices.
         settings: Of the gateway.
-        lenient: A device that has neither is no error.
+        lenient: A device that has neither is not an error.
 
     Raises:
         RejectedError: A device has neither certificate nor token; a claim counts no more even so.

@@ -66,7 +66,7 @@ def _broker(settings: Settings) -> Iterator[Settings]:
     if not mqtt.embedded:
         yield settings
         return
-    # Imported late: a gateway with a broker of its own needs no second one in memory.
+    # Imported late: a gateway with its own broker needs no second one in memory.
     from gateway.intake.broker import BrokerAccess, EmbeddedBroker  # noqa: PLC0415
 
     password = secrets.token_urlsafe()

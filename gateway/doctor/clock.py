@@ -30,7 +30,7 @@ def findings(settings: Settings, machine: Machine, *, offline: bool) -> Iterator
 
 
 def _beside_the_ledger(settings: Settings, machine: Machine) -> Iterator[Finding]:
-    """Compare with the last block's time. A ledger that is out has a line of its own."""
+    """Compare with the last block's time. A ledger that is out has its own line."""
     try:
         with closing(LedgerClient(settings.ledger.place, timeout_s=_ANSWER_S)) as ledger:
             entry = latest_block_info(ledger.state)

@@ -50,7 +50,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
 
 
 def _quota(name: str, path: Path, quota: int, settings: Settings) -> Iterator[Finding]:
-    """Say whether a volume's quota is near its end; a missing volume has a line of its own."""
+    """Say whether a volume's quota is near its end; a missing volume has its own line."""
     if not quota or not (path / "parts").is_dir():  # the gateway has never used it
         return
     try:

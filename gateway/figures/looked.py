@@ -92,7 +92,7 @@ def ledger(services: Services) -> Iterator[Family]:
         head.block_num if head else None,
     )
     made_s = None
-    # That the ledger is out has a metric of its own.
+    # That the ledger is out has its own metric.
     with suppress(WaysealError), closing(_ledger(services)) as asked:
         entry = latest_block_info(asked.state)
         made_s = None if entry is None else entry.timestamp

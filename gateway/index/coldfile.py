@@ -1,7 +1,7 @@
 """A cold file: readings of old trips, written once and then never changed.
 
 So a question reads it without a lock, a kill leaves the file whole or not there at all, and a file
-may lie on a disk that is slow or read-only. An index names its files by a generation of its own:
+may lie on a disk that is slow or read-only. An index names its files by its own generation:
 files of another index, or of an older one, are never taken for its own.
 """
 

@@ -94,7 +94,7 @@ class Moving:
 
 
 class ColdKeeper:
-    """Moves old trips in a thread of its own, and checks cold files now and then.
+    """Moves old trips in its own thread, and checks cold files now and then.
 
     Args:
         index: The index.

@@ -188,7 +188,7 @@ def _teller_of_time(block: Block) -> tuple[str | None, int | None]:
 
 
 def _used(action: Action) -> set[str]:
-    """Return the addresses of lots that a transaction used up: that is no word of their making."""
+    """Return the addresses of lots that a transaction used up; this does not say who made them."""
     if not isinstance(action, TransformLots):
         return set()
     return {address.lot(lot.gtin, lot.lot) for lot in action.inputs}

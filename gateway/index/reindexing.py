@@ -1,6 +1,6 @@
 """A second index, built beside the one in use and then taken in its place, in one step.
 
-`build` works in a process of its own and offers a whole file under a name of its own. The gateway's
+`build` works in its own process and offers a whole file under its own name. The gateway's
 follower takes it between two blocks: until then, and if anything fails, the old one answers.
 """
 

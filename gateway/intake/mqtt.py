@@ -273,7 +273,7 @@ class Intake:
     def _hold_nothing(self, messages: list[_Message], error: Exception) -> None:
         """Tell the devices that nothing of these messages is held; they offer all of it again.
 
-        The PUBACKs go out all the same: a PUBACK promises nothing, and without it the broker
+        The PUBACKs go out anyway: a PUBACK promises nothing, and without it the broker
         would deliver no further messages.
         """
         expected = isinstance(error, UnavailableError)

@@ -194,7 +194,7 @@ class Jobs:
         Work stops before its next step. Returns whether the owner has such a job.
 
         Raises:
-            UnavailableError: It cannot be written down; the job stops all the same.
+            UnavailableError: It cannot be written down; the job stops anyway.
         """
         with self._changed:
             if self.register.find(owner, job_id) is None:

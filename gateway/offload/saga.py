@@ -85,7 +85,7 @@ class _Ahead:
 
 
 class OffloadSaga:
-    """Moves batches and digests on in a thread of its own, and waits while none can move.
+    """Moves batches and digests on in its own thread, and waits while none can move.
 
     Attributes:
         refused: Counts what the ledger refused.

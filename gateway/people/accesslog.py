@@ -26,7 +26,7 @@ from storage.checked.kept import Kept, open_kept
 ONE_ACCESS_MAX_S: Final = 600.0
 """Requests of one reader for one thing within this time are one access: a player asks in ranges."""
 REMEMBERED_MAX: Final = 10_000
-"""Accesses that further requests may belong to; beyond that a request is an access of its own."""
+"""Accesses that further requests may belong to; beyond that a request is its own access."""
 STRANGER: Final = "stranger"
 """Stands for the role of a caller without a role."""
 HEAD_EVERY_MS: Final = 86_400_000

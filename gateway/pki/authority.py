@@ -102,7 +102,8 @@ class Authority:
     def make(cls, folder: Path, issuer: Issuer, chain: bytes = b"") -> Self:
         """Make the folder of a new authority, with its first revocation list.
 
-        The key is written last: without it the folder is no authority, and the next call makes one.
+        The key is written last: without it the folder is not an authority, and the next call makes
+        one.
 
         Args:
             folder: Where; it must not have an authority.

@@ -18,7 +18,7 @@ def check(path: Path) -> str:
     Whether its keys are right a truck says, before it keeps them.
 
     Raises:
-        RejectedError: It cannot be read, is no TOML, or has what each truck has of its own.
+        RejectedError: It cannot be read, is not TOML, or has what each truck has of its own.
     """
     try:
         with path.open("rb") as file:

@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Retention:
-    """Deletes copies that need not be kept, in a thread of its own.
+    """Deletes copies that need not be kept, in its own thread.
 
     Attributes:
         worker: The thread.

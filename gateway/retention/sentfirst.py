@@ -17,7 +17,7 @@ from gateway.retention.autoholds import announced
 def sent_first(records: Records, inbox: Inbox, recording_ids: Sequence[bytes]) -> list[bytes]:
     """Return those of some announced recordings that show an excursion or are under a legal hold.
 
-    A person may have ended the hold of an excursion: its film goes first all the same. While the
+    A person may have ended the hold of an excursion: its film goes first anyway. While the
     index does not answer, no recording is named: an offload needs no order.
 
     Args:

@@ -11,7 +11,7 @@ LOOK_EVERY_S: Final = 10.0
 
 
 class BlobWatch:
-    """Asks the blob store now and then, in a thread of its own: a cluster may take a minute.
+    """Asks the blob store now and then, in its own thread: a cluster may take a minute.
 
     Attributes:
         worker: The thread.

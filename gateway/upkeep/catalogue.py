@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class Recataloguing:
-    """Looks for lost entries at the start, in a thread of its own, and whenever the scrub asks.
+    """Looks for lost entries at the start, in its own thread, and whenever the scrub asks.
 
     Attributes:
         worker: The thread.

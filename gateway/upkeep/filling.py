@@ -31,7 +31,7 @@ class Unfilled:
 
 
 class Filling:
-    """Makes the copies in the store's backlog, in a thread of its own.
+    """Makes the copies in the store's backlog, in its own thread.
 
     Attributes:
         worker: The thread; wake it when a recording came that may lack a copy.

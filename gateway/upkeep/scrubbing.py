@@ -17,7 +17,7 @@ SCRUB_IDLE_S: Final = 60.0
 
 
 class Scrubbing:
-    """Runs the scrub in a thread of its own.
+    """Runs the scrub in its own thread.
 
     Attributes:
         journal: The scrub's report.

@@ -31,7 +31,7 @@ class Checkable(Protocol):
 
 
 class Soundness:
-    """Checks all databases at the start and once a day, in a thread of its own.
+    """Checks all databases at the start and once a day, in its own thread.
 
     Args:
         databases: They are read one after the other.

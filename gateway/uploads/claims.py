@@ -1,7 +1,7 @@
 """Whose upload is whose: a partial recording belongs to the device that began it.
 
 The first device that announces a recording uploads it under its own id. Any other
-device with a signed digest of the same hash uploads under a name of its own, so that
+device with a signed digest of the same hash uploads under its own name, so that
 false bytes or a false size hurt only their sender. The first whose bytes have the hash
 makes the recording whole for all.
 """

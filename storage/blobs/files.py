@@ -43,7 +43,7 @@ REMEMBERED_MAX: Final = 16
 
 
 class FileBlobs:
-    """Keeps each blob in a file of its own.
+    """Keeps each blob in its own file.
 
     Args:
         root: Directory for this store alone; created if it was never seen.

@@ -175,7 +175,7 @@ class Fabric:
         return Ended(tuple(ended), () if everyone else tuple(others))
 
     def adopt(self, target: Target) -> None:
-        """Make a connection ours, also one that another program made; a missing one is no error.
+        """Take over a connection, even another program's; a missing connection is not an error.
 
         Raises:
             UnavailableError: It cannot be recorded.

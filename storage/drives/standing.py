@@ -54,7 +54,7 @@ def standing(
         path: Its directory, which may be missing.
         kernel: Of the machine.
         mounted: As `mounts` returns them.
-        run: Runs `stat` in a process of its own, which may never end on a lost drive. With None,
+        run: Runs `stat` in its own process, which may never end on a lost drive. With None,
             only the names of mounts count, which is wrong behind symbolic links.
         must_be_mount: Whether the settings require a mount point there.
     """
@@ -100,7 +100,7 @@ def _mount(place: Path, device_id: int | None, known: tuple[Mount, ...]) -> Moun
 
 
 def _without_device(mount: Mount, kernel: Kernel, known: tuple[Mount, ...]) -> tuple[str, str]:
-    """Return device and note of a file system that is not on a block device of its own."""
+    """Return device and note of a file system that is not on its own block device."""
     if mount.filesystem == "overlay":
         upper = next((word[9:] for word in mount.options if word.startswith("upperdir=")), "")
         below = mount_of(Path(upper), known) if upper.startswith("/") else None

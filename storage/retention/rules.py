@@ -49,7 +49,7 @@ class Fill:
     Attributes:
         name: The volume's.
         holdings: By recording, bytes that it takes there, whole or in part.
-        quota_bytes: Limit for them; 0 is no limit.
+        quota_bytes: Limit for them; 0 means no limit.
         free_bytes: Left on the file system.
         needed_bytes: Bytes that announced uploads will take.
     """
@@ -64,7 +64,7 @@ class Fill:
 def aged(
     released: Mapping[bytes, float], fills: Iterable[Fill], *, volume_days: int, blobs_days: int
 ) -> Iterator[Removal]:
-    """Yield the copies that are older than allowed; 0 days is no limit.
+    """Yield the copies that are older than allowed; 0 days means no limit.
 
     Args:
         released: Age of each recording, seconds, oldest first.
@@ -105,7 +105,7 @@ def crowded(released: Mapping[bytes, float], fill: Fill) -> Iterator[Removal]:
 
 
 def stalled(uploads: Iterable[tuple[Progress, float]], partial_days: int) -> Iterator[Removal]:
-    """Yield the uploads without progress for longer than allowed; 0 days is no limit."""
+    """Yield the uploads without progress for longer than allowed; 0 days means no limit."""
     for progress, standing_s in uploads:
         if partial_days and standing_s >= partial_days * DAY_S:
             reason = (

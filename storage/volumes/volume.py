@@ -50,7 +50,7 @@ class VolumePlace:
     Attributes:
         path: Directory on it, for one gateway alone.
         mount: Whether the path must be a mount point.
-        quota_bytes: Limit for recordings; 0 is no limit.
+        quota_bytes: Limit for recordings; 0 means no limit.
     """
 
     path: Path
@@ -70,7 +70,7 @@ class VolumeState:
         since_ms: Since when it is in use or out.
         free_bytes: Free on its file system; None if it does not answer.
         used_bytes: Used by recordings, reservations included; None if it does not answer.
-        quota_bytes: Limit for them; 0 is no limit.
+        quota_bytes: Limit for them; 0 means no limit.
     """
 
     name: str

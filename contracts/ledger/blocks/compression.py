@@ -39,7 +39,7 @@ def expanded(frame: bytes, most: int, what: str) -> bytes:
         what: What it is, for the error.
 
     Raises:
-        RejectedError: It is no whole frame, states no size or a larger one, or more follows it.
+        RejectedError: It is not a whole frame, states no size or a larger one, or more follows it.
     """
     try:
         size = zstandard.frame_content_size(frame)

@@ -55,8 +55,8 @@ def read_export(path: Path) -> Iterator[tuple[Block, BlockHeader]]:
     """Yield each block with its header: signed, and next to the one before.
 
     Raises:
-        RejectedError: The file is no export, or is damaged or cut short; blocks before that were
-            yielded.
+        RejectedError: The file is not an export, or is damaged or cut short; blocks before that
+            were yielded.
         UnavailableError: It cannot be read.
     """
     with disk_errors("read", path), path.open("rb") as file:

@@ -79,7 +79,7 @@ class _Peer:
         outbox: Messages that ZeroMQ did not take yet.
         outbox_bytes: Their size.
         moved_s: Last time that ZeroMQ took a message, or that the outbox was empty.
-        admitted: Whether it was let in, and is no stranger any more.
+        admitted: Whether it was let in, and is not a stranger any more.
     """
 
     fd: int

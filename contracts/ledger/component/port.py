@@ -1,4 +1,4 @@
-"""The component port, in a thread of its own: transaction processors and event subscribers."""
+"""The component port, in its own thread: transaction processors and event subscribers."""
 
 import logging
 import threading

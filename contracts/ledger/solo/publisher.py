@@ -58,7 +58,7 @@ def devmode_consensus(batch_ids: Sequence[str]) -> bytes:
 
 
 class Publisher:
-    """Makes blocks in a thread of its own; implements `Engine`.
+    """Makes blocks in its own thread; implements `Engine`.
 
     Args:
         chain: Takes the blocks; nothing else commits to it.

@@ -92,7 +92,7 @@ class BoundedHttp(MustBeRead, HttpToolsProtocol):
             return
         self.count(len(data))
         if self.phase is Phase.NEXT:
-            self._turn_to(Phase.HEAD)  # also for an empty line, which is no request yet
+            self._turn_to(Phase.HEAD)  # also for an empty line, which is not a request yet
         if self._in_body:
             self._bare_bytes += len(data)
         super().data_received(data)
@@ -201,7 +201,7 @@ class BoundedHttp(MustBeRead, HttpToolsProtocol):
     def overdue(self, now_s: float) -> Ending | None:
         """See `Guarded.overdue`."""
         if self._parted:
-            return None  # it has a limit of its own
+            return None  # it has its own limit
         bounds = self._doors.bounds
         why = self._unsent.overdue(self.transport, now_s)
         if why is not None or self.transport.is_closing():
@@ -237,7 +237,7 @@ class BoundedHttp(MustBeRead, HttpToolsProtocol):
         return reader
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, and end the connection."""
+        """Refuse what is not a request, and end the connection."""
         self.transport.write(_answer(HTTPStatus.BAD_REQUEST, self._doors.headers, msg))
         is_first = self.cycle is None  # whatever uvicorn's annotation says
         if is_first or self.cycle.response_complete:
@@ -335,7 +335,7 @@ class BoundedWebSocket(MustBeRead, WebSocketsSansIOProtocol):
         await self.writable.wait()
 
     def send_receive_event_to_app(self) -> None:
-        """Give a message to the application; end the connection if it is no text that it says."""
+        """Give a message to the application; end the connection if its text is invalid."""
         if self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
             self.frames = []  # uvicorn logs a traceback for each
             self.transport.abort()

@@ -40,7 +40,7 @@ class Peer:
 
     @property
     def device_id(self) -> str | None:
-        """The id of the truck's device; None if the client is no truck."""
+        """The id of the truck's device; None if the client is not a truck."""
         named = (uri for uri in self.uris if uri.startswith(DEVICE_URN))
         return next((uri[len(DEVICE_URN) :] for uri in named), None)
 

@@ -1,1 +1,1 @@
-"""Live cameras: each films in a thread of its own, in segments that a power cut cannot spoil."""
+"""Live cameras: each films in its own thread, in segments that a power cut cannot spoil."""

@@ -1,6 +1,6 @@
 """Adapter: a Raspberry Pi's own camera on the CSI ribbon, by picamera2; its hardware encodes H.264.
 
-picamera2 belongs to Raspberry Pi OS and is no package of an index: `apt-get install
+picamera2 belongs to Raspberry Pi OS and is not a package of an index: `apt-get install
 python3-picamera2`. It is imported only when such a camera films, and looked for among the system's
 packages, which this environment does not show otherwise.
 

@@ -218,7 +218,7 @@ class OpenSegment:
         """Write what the encoder still has, and close the file.
 
         Raises:
-            UnavailableError: The disk is full or failed; the file is closed all the same.
+            UnavailableError: The disk is full or failed; the file is closed anyway.
         """
         try:
             if self._stream is not None:

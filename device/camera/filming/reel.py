@@ -188,7 +188,7 @@ class Reel:
     def is_marked(self, segment: Segment) -> bool:
         """Say whether a sign of its camera or of the truck falls into a segment, or nobody knows.
 
-        No clock that is set meanwhile moves a sign out of its segment. A segment that had the
+        No clock that is set in between moves a sign out of its segment. A segment that had the
         newest picture at a sign is marked too, since the sign's reading names it.
         """
         if segment.filmed_s is None or segment.name in self._named:

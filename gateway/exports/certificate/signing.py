@@ -41,7 +41,7 @@ class Slot(PDFObject):
         self._empty = b"<" + b"0" * 2 * _room(identity) + b">"
 
     def put(self, document: Any, first_page: Any) -> None:  # noqa: ANN401 - untyped
-        """Make it a field of a document, without a picture of its own."""
+        """Make it a field of a document, without its own picture."""
         widget = PDFDictionary(
             {
                 "Type": PDFName("Annot"),

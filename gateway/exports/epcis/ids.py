@@ -52,7 +52,7 @@ def lots_of(uri: str) -> list[LotId]:
     """Return the lots on a ledger that a class may be: a GTIN may be there with fewer zeros.
 
     Raises:
-        RejectedError: It is no class of a lot.
+        RejectedError: It is not a class of a lot.
     """
     if match := _LINK.fullmatch(uri):
         gtin, lot = match[1], unquote(match[2])

@@ -1,7 +1,7 @@
 """`make bench-device`: what a truck's agent takes from its small computer, and how it offloads.
 
 Prints one JSON object as its last line and writes it to build/bench/device.json. Result and page
-of the run are in build/bench/runs. It mounts a card of its own and sets a CPU quota, so it needs
+of the run are in build/bench/runs. It mounts its own card and sets a CPU quota, so it needs
 root.
 """
 

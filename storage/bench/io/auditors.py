@@ -155,7 +155,7 @@ class Audits:
     All ranges are read before any is read again, and the caches are emptied between.
 
     Args:
-        auditors: Each with a connection of its own.
+        auditors: Each with its own connection.
         video: To read.
         seed: Of the order.
         cool: Empties the caches.

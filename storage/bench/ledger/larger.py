@@ -1,6 +1,6 @@
 """State larger than memory: one filled state, with memory to spare and with little of it.
 
-The node runs in a control group of its own. The page cache of the files that it reads counts
+The node runs in its own control group. The page cache of the files that it reads counts
 there, so a limit of the group takes it away. Both halves of an execution run the key-value load
 on the same chain, one after the other, flat out and then in open loop.
 

@@ -272,7 +272,7 @@ def has_fleet(url: str) -> bool:
 
 
 def _limit(pacing: Pacing) -> Batch:
-    """Return the batch that limits a block of our node, which begins with a batch of its own."""
+    """Return the batch that limits a block of our node, which begins with its own batch."""
     admin = key("admin")
     proposal = propose(admin, MAX_BATCHES_PER_BLOCK, str(pacing.batches_per_block + 1))
     return build_batch(admin, [proposal])

@@ -139,7 +139,7 @@ def main() -> None:
 
 
 def carried_out(plan: LoadPlan) -> LoadOutcome:
-    """Let a loader carry out a plan, as a process of its own.
+    """Let a loader carry out a plan, as its own process.
 
     Raises:
         UnavailableError: It failed.

@@ -26,7 +26,7 @@ class ProcessSample:
         cpu_s: All its threads, user and system.
         written_bytes: To the storage layer.
         read_bytes: From the storage layer.
-        anonymous_bytes: Resident memory that is no file's.
+        anonymous_bytes: Resident memory that is not a file's.
     """
 
     at_s: float

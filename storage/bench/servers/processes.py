@@ -39,7 +39,7 @@ class Service:
     killed: bool = False
 
     def kill(self) -> None:
-        """End it as a power cut does; `serving` then does not ask for an end of its own."""
+        """End it as a power cut does; `serving` then does not ask for its own end."""
         self.killed = True
         os.kill(self.pid, signal.SIGKILL)
 
@@ -100,7 +100,7 @@ def ask(command: Sequence[str | Path], told: str = "", *, kept: str | tuple[str,
     Args:
         command: Its name and arguments, which every user of this machine sees.
         told: What it reads from its standard input.
-        kept: Beginnings of the names of settings that it gets all the same.
+        kept: Beginnings of the names of settings that it gets anyway.
 
     Raises:
         UnavailableError: It failed.

@@ -29,7 +29,7 @@ def main() -> None:
     profiles: list[cProfile.Profile] = []
 
     def begin(*_: FrameType | str | object) -> None:
-        """Give the calling thread a profiler of its own; it takes the place of this function."""
+        """Give the calling thread its own profiler; it takes the place of this function."""
         profile = cProfile.Profile(time.thread_time)
         with suppress(ValueError):  # from Python 3.12 on the first one sees all threads
             profile.enable()

@@ -50,7 +50,7 @@ def read_bytes(pid: int) -> int:
 
 
 def anonymous_bytes(pid: int) -> int:
-    """Return the resident memory that is no file's. Source: proc_pid_status(5), RssAnon."""
+    """Return the resident memory that is not a file's. Source: proc_pid_status(5), RssAnon."""
     return _of_status(pid, "RssAnon:")
 
 

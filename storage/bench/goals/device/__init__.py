@@ -1,1 +1,1 @@
-"""The measurements of `make bench-device`: a truck's agent on a card of its own."""
+"""The measurements of `make bench-device`: a truck's agent on its own card."""

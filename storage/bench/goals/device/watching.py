@@ -1,4 +1,4 @@
-"""Runs a truck's agent on a card of its own for a while, and prints what it used, as JSON.
+"""Runs a truck's agent on its own card for a while, and prints what it used, as JSON.
 
     unshare --mount python -m storage.bench.goals.device.watching FOLDER --warm-s 6 --for-s 60
 

@@ -142,7 +142,7 @@ class BlobCurve:
 
     @contextmanager
     def on_servers(self) -> Iterator[Sequence[Step]]:
-        """Yield the choices of the commit log, each with a server of its own."""
+        """Yield the choices of the commit log, each with its own server."""
         yield [
             Step(workload(COMMIT_LOG, name), HERE, self._on_own(name, options))
             for name, options in SERVERS.items()

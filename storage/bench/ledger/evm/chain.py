@@ -75,7 +75,7 @@ class Chain:
         """Ask the node at a URL what it is.
 
         Raises:
-            RejectedError: It is no JSON-RPC node of an EVM.
+            RejectedError: It is not a JSON-RPC node of an EVM.
             UnavailableError: It does not answer.
         """
         session = _session(url)

@@ -62,7 +62,7 @@ class Book:
     Attributes:
         groups: By id.
         by_digest: Ids of groups by the hashes of transactions that are in no block yet.
-        doubts: Refusals by the hashes of transactions that may be in a block all the same.
+        doubts: Refusals by the hashes of transactions that may be in a block anyway.
         outbox: Through which they all send.
         asked: Number of reasons that were asked for.
         full_s: Since when the node has taken nothing, seconds of the monotonic clock; None if it

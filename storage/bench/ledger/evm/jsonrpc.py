@@ -26,7 +26,7 @@ Call = tuple[str, list[Any]]
 
 
 class NodeError(RejectedError):
-    """The node answered one call with an error of its own.
+    """The node answered one call with its own error.
 
     Attributes:
         code: Of JSON-RPC.
@@ -86,7 +86,7 @@ class JsonRpc:
 
         Raises:
             NodeError: The node's own error.
-            RejectedError: The server is no JSON-RPC node.
+            RejectedError: The server is not a JSON-RPC node.
             UnavailableError: No answer.
         """
         (found,) = await self.many([(method, list(parameters))])
@@ -98,7 +98,8 @@ class JsonRpc:
         """Return the results of calls in their order, a `NodeError` for one that failed.
 
         Raises:
-            RejectedError: The server is no JSON-RPC node, or refuses several calls in one request.
+            RejectedError: The server is not a JSON-RPC node, or refuses several calls in one
+                request.
             UnavailableError: No answer.
         """
         body = orjson.dumps(

@@ -41,7 +41,7 @@ class Outbox:
             transactions: In order.
 
         Raises:
-            RejectedError: The server is no JSON-RPC node.
+            RejectedError: The server is not a JSON-RPC node.
             UnavailableError: No answer.
         """
         own = [_Entry(each) for each in transactions]

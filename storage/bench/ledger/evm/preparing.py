@@ -41,8 +41,8 @@ def network(
         chain_id: That the chain must have; None for any.
 
     Raises:
-        RejectedError: The server is no EVM, the chain is another one or has another contract, or
-            the account has less than the calls may cost.
+        RejectedError: The server is not an EVM, the chain is another one or has another contract,
+            or the account has less than the calls may cost.
         UnavailableError: The node does not answer.
     """
     payer = None if key_file is None else _read_key(Path(key_file))

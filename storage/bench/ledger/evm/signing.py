@@ -85,7 +85,7 @@ class Terms:
 class EvmLoad(Translated):
     """A load as calls of the contract; implements `SignedLoad`.
 
-    Each lane has an account of its own that is new to the chain: its nonces begin at 0.
+    Each lane has its own account that is new to the chain: its nonces begin at 0.
 
     Attributes:
         terms: Of its transactions.

@@ -23,7 +23,7 @@ _POLL_S: Final = 0.1
 
 
 class Cluster:
-    """Nodes on this machine, each at an address of its own, with the same ports.
+    """Nodes on this machine, each at its own address, with the same ports.
 
     Args:
         directory: For their data; data of an earlier cluster of the same shape is used again.

@@ -185,7 +185,7 @@ class Node:
         return [
             java_and_maven()[0],
             *("-Xms64M", f"-Xmx{heap_mb}M", f"-XX:MaxDirectMemorySize={heap_mb}M"),
-            # G1 chokes on 1 MiB blobs in a small heap: each is a region of its own.
+            # G1 chokes on 1 MiB blobs in a small heap: each is its own region.
             *("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError", "-Xss512k"),
             *MODULE_FLAGS,
             *("-Djdk.attach.allowAttachSelf=true", "-Dio.netty.tryReflectionSetAccessible=true"),
