@@ -87,7 +87,7 @@ soak: $(READY) ## the kill and fuzz tests, long; what `make test` leaves to it; 
 	@WAYSEAL_KILLS=100 $(BIN)/pytest -q tests/e2e/test_kills.py --timeout 7200
 	@WAYSEAL_KILLS=200 $(BIN)/pytest -q -m long tests/e2e/test_kills_cassandra.py --timeout 14400
 	@$(BIN)/pytest -q -m long $(LONG_FIRST) --ignore tests/e2e/test_kills_cassandra.py
-	@scripts/packages curl iproute2 mmdebstrap nftables openssh-client podman runc
+	@scripts/packages binfmt-support curl docker.io iproute2 mmdebstrap nftables openssh-client podman qemu-user-static runc
 	@WAYSEAL_FIELD=1 $(BIN)/pytest -q -rs -m "field and long" --timeout 7200 tests/field
 	@$(MAKE) --no-print-directory rig
 

@@ -3,8 +3,12 @@
 Their root file systems are cached in build/field/base, the images in the engine's own cache.
 """
 
+import hashlib
+import io
+import json
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -31,6 +35,14 @@ PACKAGES: Final = {
     "servers": "mosquitto,openjdk-17-jre-headless,prometheus,prometheus-alertmanager,wget",
 }
 """By root file system: ours runs on the first one, which has no more than the official image."""
+BASE: Final = (
+    "base-files,base-passwd,bash,coreutils,dash,findutils,grep,gzip,libc-bin,libstdc++6,login,passwd,"
+    "sed,tar"
+)
+USERS: Final = """\
+--customize-hook=set -e
+for each in passwd group; do cp "$1/usr/share/base-passwd/$each.master" "$1/etc/$each"; done"""
+"""For another processor, packages are unpacked and not configured: QEMU took minutes for that."""
 _SERVERS: Final = ("mosquitto", "cassandra", "prometheus", "alertmanager")
 _MIRROR: Final = "http://deb.debian.org/debian"
 _IMAGES: Final = Path(__file__).with_name("images")
@@ -47,25 +59,69 @@ def provide(engine: Engine, *names: str) -> None:
         _build(engine, name)
 
 
-def _import(engine: Engine, name: str) -> None:
-    image = f"wayseal-test/debian-{name}:12"
-    if engine.run("docker", "images", "--quiet", image):
-        return
-    engine.run("docker", "import", _root(name), image)
+def provide_python(engine: Engine, architecture: str) -> str:
+    """Return the image of Python for another processor, whose programs this machine can run."""
+    return _import(engine, "python", architecture)
 
 
-def _root(name: str) -> Path:
-    """Return a root file system; the first call makes it from Debian's packages."""
-    kept = CACHE / "base" / f"{name}.tar"
+def _import(engine: Engine, name: str, architecture: str = "") -> str:
+    image = f"wayseal-test/debian-{name}:12" + (f"-for-{architecture}" if architecture else "")
+    if not engine.run("docker", "images", "--quiet", image):
+        root = _root(name, architecture)
+        if architecture:
+            _load(engine, root, image, architecture)
+        else:
+            engine.run("docker", "import", root, image)
+    return image
+
+
+def _load(engine: Engine, root: Path, image: str, architecture: str) -> None:
+    """Load an image for another processor: `docker import` always names this machine's.
+
+    Source: the image specification of Docker, 1.2, "Combined Image JSON + Filesystem".
+    """
+    with root.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    about = {
+        "architecture": architecture,
+        "os": "linux",
+        "config": {},
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
+    }
+    listed = [{"Config": "image.json", "RepoTags": [image], "Layers": ["layer.tar"]}]
+    with TemporaryDirectory(dir=CACHE) as made:
+        archive = Path(made, "image.tar")
+        with tarfile.open(archive, "w") as files:
+            for member, content in (("image.json", about), ("manifest.json", listed)):
+                wire = json.dumps(content).encode()
+                header = tarfile.TarInfo(member)
+                header.size = len(wire)
+                files.addfile(header, io.BytesIO(wire))
+            files.add(root, "layer.tar")
+        engine.run("docker", "load", "--quiet", "--input", archive)
+
+
+def _root(name: str, architecture: str) -> Path:
+    """Return a root file system; the first call makes it from Debian's packages.
+
+    Args:
+        name: In `PACKAGES`.
+        architecture: Debian's word for it; empty for that of this machine.
+    """
+    other = f"-{architecture}" if architecture else ""
+    kept = CACHE / "base" / f"{name}{other}.tar"
     if kept.exists():
         return kept
     kept.parent.mkdir(parents=True, exist_ok=True)
     made = kept.with_suffix(".new")
-    packages = f"--include={PACKAGES[name]}"
+    words = ["--variant=minbase", f"--include={PACKAGES[name]}"]
+    if architecture:
+        included = f"--include={BASE},{PACKAGES[name]}"
+        words = ["--variant=extract", included, USERS, f"--architectures={architecture}"]
     program = shutil.which("mmdebstrap")
     assert program, "scripts/packages mmdebstrap"
     subprocess.run(  # noqa: S603 - arguments of ours
-        [program, "--format=tar", "--variant=minbase", packages, "bookworm", made, _MIRROR],
+        [program, "--format=tar", *words, "bookworm", made, _MIRROR],
         check=True,
         capture_output=True,
     )
