@@ -10,7 +10,7 @@ import socket
 import ssl
 import subprocess
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -25,6 +25,8 @@ from support.trucks.rogue import until
 
 pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
 
+PAGE: Final = ROOT / "docs" / "ansible.md"
+EXAMPLE: Final = ROOT / "ansible" / "inventory" / "example"
 READ_S: Final = 90
 CLAIM: Final = re.compile(r"\b[0-9A-Z]{12}\.[0-9a-f]{64}")
 """A claim code: twelve letters, and the fingerprint of the gateway's authority."""
@@ -46,10 +48,9 @@ def test_production_profile() -> None:
 
 def test_no_secret_beside_the_inventory_becomes_a_host(tmp_path: Path) -> None:
     """Ansible reads each file of a folder of inventory, and takes a line with a key for a name."""
-    example = ROOT / "ansible" / "inventory" / "example"
     folder = tmp_path / "network"
-    shutil.copytree(example, folder)
-    before = hosts(example)
+    shutil.copytree(EXAMPLE, folder)
+    before = hosts(EXAMPLE)
     (folder / "secrets" / "keys").mkdir(parents=True)
     (folder / "secrets" / "keys" / "admin.key").write_text(f"{'9b' * 32}\n")
     (folder / "secrets" / "ansible.token").write_text("a-token\n")
@@ -57,15 +58,59 @@ def test_no_secret_beside_the_inventory_becomes_a_host(tmp_path: Path) -> None:
 
 
 def hosts(inventory: Path) -> set[str]:
-    said = subprocess.run(  # noqa: S603 - our own words
-        [tools() / "ansible-inventory", "-i", inventory, "--list"],
+    return set(listed(inventory)["_meta"]["hostvars"])
+
+
+def listed(inventory: Path) -> dict[str, Any]:
+    said = told_of("ansible-inventory", inventory, "--list")
+    return dict(json.loads(said))
+
+
+def told_of(program: str, inventory: Path, *words: str) -> str:
+    done = ran(program, inventory, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def ran(program: str, inventory: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of Ansible, as a person types it: with its own strategy, and keys looked at."""
+    return subprocess.run(  # noqa: S603 - our own words
+        [tools() / program, "-i", inventory, *words],
         cwd=ROOT / "ansible",
-        env=environment(),
+        env=environment() | {"ANSIBLE_STRATEGY": "linear", "ANSIBLE_HOST_KEY_CHECKING": "true"},
         capture_output=True,
         text=True,
-        check=True,
-    ).stdout
-    return set(json.loads(said)["_meta"]["hostvars"])
+        check=False,
+    )
+
+
+def test_the_example_has_three_sites_with_a_validator_each_and_one_more() -> None:
+    groups = listed(EXAMPLE)
+    sites = groups["gateways"]["hosts"]
+    assert len(sites) == 3
+    assert groups["ledger"]["hosts"] == ["office", *sites]
+    assert len(groups["trucks"]["hosts"]) == 2
+    ledger = ("ansible.builtin.debug", "-a", "var=wayseal_ledger_url")
+    said = told_of("ansible", EXAMPLE, "gateways:trucks", "--module-name", *ledger)
+    addresses = [groups["_meta"]["hostvars"][name]["ansible_host"] for name in [*sites, "office"]]
+    assert set(re.findall(r"https://(\S+):8008", said)) == set(addresses)
+
+
+def test_a_host_is_refused_until_a_person_has_logged_in(sites: Installed, tmp_path: Path) -> None:
+    """Ansible's processes have no terminal on which ssh could ask about a key."""
+    known = f"-o UserKnownHostsFile={tmp_path / 'known_hosts'}"
+    ssh = {"ansible_ssh_args": "-o ControlPath=none", "ansible_ssh_common_args": known}
+    ping = (OFFICE, "--module-name", "ansible.builtin.ping", "-e", json.dumps(ssh))
+    inventory = sites.network.folder / "hosts.yml"
+    refused = ran("ansible", inventory, *ping)
+    assert refused.returncode != 0
+    assert "Host key verification failed" in refused.stdout + refused.stderr
+    (line,) = re.findall(r"^for HOST in .*$", PAGE.read_text("utf-8"), re.MULTILINE)
+    yes = f"{known} -o StrictHostKeyChecking=accept-new -i {sites.network.fleet.key}"
+    typed = re.sub("in .*?;", f"in {sites.machine(OFFICE).address};", line)
+    put({"script": f'ssh() {{ command ssh {yes} "$@"; }}\n{typed}\n'}, {}, tmp_path)
+    carry_out("script", tmp_path, {}, READ_S)
+    told_of("ansible", inventory, *ping)
 
 
 def test_a_second_run_changes_nothing(sites: Installed) -> None:
@@ -166,7 +211,7 @@ def test_a_trip_goes_through(sites: Installed, name: str) -> None:
 
 def test_one_sees_that_it_works_as_the_page_says(sites: Installed, tmp_path: Path) -> None:
     """Typed on the truck, and then on the machine that runs Ansible."""
-    page = (ROOT / "docs" / "ansible.md").read_text("utf-8").split("### See that it works")[1]
+    page = PAGE.read_text("utf-8").split("### See that it works")[1]
     on_the_truck, here = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)[:2]
     said = sites.machine(TRUCK).run("sh", "-euc", f"cd /root\n{on_the_truck}")
     (trip,) = re.findall(r"^trip (\S+) sealed: 60 readings", said, re.MULTILINE)

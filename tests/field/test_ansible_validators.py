@@ -41,10 +41,12 @@ DATA: Final = "/var/lib/wayseal/node"
 def describe(made: Installed, *validators: str) -> None:
     """Write the inventory with these validators."""
     trip = {"origin_site": SITE, "destination_site": SITE}
+    own = {"wayseal_ledger_url": f"https://{made.machine(SITE).address}:8008"}
     made.network.write(
         {
             "ledger": {name: {} for name in validators},
-            "gateways": {SITE: site(SITE)},
+            "gateways": {SITE: site(SITE) | own},
+            "backups": {SITE: {}},
             "trucks": {TRUCK: {"device_party": "haulier", "device_trip": trip}},
         },
         ledger_engine="cometbft",
@@ -208,6 +210,12 @@ def trip(four: Installed) -> str:
 
 def test_a_trip_is_sealed_by_the_validators(four: Installed, trip: str) -> None:
     assert four.verdict(SITE, trip)["verdict"] == "holds"
+
+
+def test_the_sites_doctor_knows_the_backups_of_its_validator(four: Installed) -> None:
+    doctor = ("wayseal-gateway", "doctor", "--config", "/etc/wayseal/gateway.toml")
+    said = four.machine(SITE).ran(*doctor).stdout
+    assert "ok       node's backup: node-" in said, said
 
 
 @pytest.fixture(scope="module")
