@@ -33,6 +33,17 @@ url = "http://127.0.0.1:8008"
 [mqtt]
 embedded = true
 """
+FIRST_KEY = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
+"""The base point of secp256k1, which is a public key like any other."""
+FAR = f"""
+[[gateways]]
+site_id = "dock-b"
+mqtt = "127.0.0.1:8883"
+rest = "http://127.0.0.1:8080"
+public_keys = ["{FIRST_KEY}"]
+genesis_block_id = "{"ab" * 64}"
+"""
+"""A site that the truck has not reached yet."""
 SERVE = """
 as() { user=$1; shift; exec setpriv --reuid=$user --regid=$user --clear-groups "$@"; }
 until_ready() { until curl -sf http://127.0.0.1:$1/readyz >/dev/null; do sleep 0.2; done; }
@@ -258,6 +269,25 @@ def test_one_machine_as_the_page_tells_it(
             assert told.strip() == "0"
     assert "breach: temperature up to 9.5 Cel" in said
     assert "verdict: holds; every chain of signatures ends in a key you trust" in said
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing() or "-")
+def test_a_truck_as_the_page_tells_it(
+    release: Made, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """On a bare Debian with systemd; a person writes a site into the settings."""
+    page = INSTALL.read_text("utf-8").split("\n## A truck\n")[1].split("\n## ")[0]
+    installs, prepares, starts = re.findall(r"(?ms)^```sh\n(.*?)^```$", page)
+    with fleet(tmp_path_factory.mktemp("truck"), CACHE, NETWORK) as (made, stack):
+        machine = made.start("truck", stack)
+        package = release.one("wayseal-device_*_amd64.deb")
+        command(*made.podman, "cp", package, "truck:/root/")
+        machine.run(*PASTED, given=f"cd /root\n{installs.replace('arm64', 'amd64')}")
+        machine.run(*PASTED, given=prepares)
+        machine.run("sh", "-c", "cat >> /etc/wayseal/device.toml", given=FAR)
+        said = machine.run(*PASTED, given=starts)
+        assert "ok       service: its user wayseal-device may read its settings" in said
+        assert machine.run("systemctl", "is-active", "wayseal-device").strip() == "active"
 
 
 def check_left(debian: Debian, before: set[str], said: str) -> None:
