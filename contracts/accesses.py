@@ -1,4 +1,4 @@
-"""Accesses: a gateway's record of who took evidence or video, each entry naming the one before.
+"""Accesses: a gateway's record of readers of evidence and video; each entry names the one before.
 
 Who keeps a signed head can tell whether an entry up to it was left out or changed later.
 """

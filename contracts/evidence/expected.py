@@ -36,7 +36,7 @@ class Expected:
     """What the file must be about; without any of it, a file may be about anything.
 
     Attributes:
-        trip_ids: Trips that it must tell.
+        trip_ids: Trips that it must be about.
         delivery_ids: Deliveries that one of its trips must carry. Anyone's device may start a trip
             that names any delivery; only those of the delivery's carriers count.
         lots: Lots that such a delivery must hold, by terms that both sides have signed.
@@ -54,7 +54,7 @@ class Expected:
         """Yield, in words, what the file is not about.
 
         Args:
-            stories: The trips that the file tells, by id.
+            stories: The trips of the file, by id.
             last_block_num: Number of its last block.
         """
         deliveries = [

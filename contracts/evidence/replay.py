@@ -72,7 +72,7 @@ class Replay:
     Attributes:
         named: Ids of the trips that the evidence is about. The rest of its batches must obey
             the rules too, but has no story, since it may be incomplete.
-        with_lots: Whether the file tells how the sources of the delivered lots were made.
+        with_lots: Whether the file shows how the sources of the delivered lots were made.
         transformations: The transformations in the evidence, in order; there may be others.
         recordings: Told which recordings the batches claim.
         admin_keys: Keys that registered parties.
@@ -311,7 +311,7 @@ class Replay:
         return [Lot.FromString(entry) for entry in found if entry]
 
     def _drafts(self, start: StartTrip) -> dict[str, list[str]]:
-        """Return the deliveries that not both sides have signed so far, with who has."""
+        """Return the deliveries that only one side has signed so far, with that party."""
         entries = {
             delivery_id: Delivery.FromString(entry)
             for delivery_id in start.delivery_ids

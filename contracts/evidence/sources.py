@@ -1,4 +1,4 @@
-"""The lots from which delivered lots were made, as far as the file tells."""
+"""The lots from which delivered lots were made, as far as the file shows them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -139,7 +139,7 @@ class ProvenState:
         return Comparison.SAME if same else Comparison.DIFFERS
 
     def value(self, place: str) -> bytes | None:
-        """Return the value at an address if the file tells it."""
+        """Return the value at an address if the file has it."""
         node = self._find(bytes.fromhex(place)).node
         return None if node is None else node.value
 

@@ -69,7 +69,7 @@ class TripStory:
         entry: The trip as it stands, with the limits of its deliveries.
         chains: The chains of its devices as they stand, with how long each was silent.
         lots: The delivered lots that are on record, as they are at the end of the evidence.
-        source_lots: The lots behind them, likewise, if the file tells how lots were made.
+        source_lots: The lots behind them, likewise, if the file shows how lots were made.
         drafts: Deliveries whose terms not both sides had signed when the trip started, with the
             parties that had. Their limits are what one side wrote.
         elsewhere: By id of a delivery, the other trips in the file on which it went, and which the

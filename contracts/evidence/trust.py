@@ -64,7 +64,7 @@ class Trust:
     network: TrustedNetwork | None = None
 
     def ledger(self, genesis_block_id: str) -> tuple[frozenset[str], Predecessor | None]:
-        """Return who may sign the blocks of a ledger, and where it ended if it is an earlier one.
+        """Return the keys that may sign a ledger's blocks, and where an earlier ledger ended.
 
         Raises:
             RejectedError: It is not trusted.

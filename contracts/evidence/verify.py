@@ -31,7 +31,7 @@ class Verdict:
 
     Attributes:
         version: The format of the file.
-        with_lots: Whether the file tells how the sources of the delivered lots were made.
+        with_lots: Whether the file shows how the sources of the delivered lots were made.
         accepted: Whether the reader accepts what that format can show.
         problems: What does not hold, in words; empty when everything holds.
         anchored: Whether every chain of signatures ends in a trusted key.

@@ -213,7 +213,7 @@ class LedgerClient:
     def state_nodes(self, head_id: str, target: str) -> list[StateTreeNode] | None:
         """Return the nodes of the tree after a block that prove what is at an address.
 
-        Returns None if the ledger does not tell nodes: Sawtooth's own REST API does not.
+        Returns None if the ledger does not give nodes: Sawtooth's own REST API does not.
 
         Args:
             head_id: Id of the block.

@@ -47,7 +47,7 @@ class LedgerPlace:
         return self.url.lower().startswith("https:")
 
     def trust(self) -> ssl.SSLContext | bool:
-        """Return whom the client believes; True: httpx's usual authorities.
+        """Return the authorities that the client trusts; True: httpx's usual authorities.
 
         Raises:
             RejectedError: A file is missing or malformed, or the key is not the certificate's.

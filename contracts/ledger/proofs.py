@@ -1,6 +1,6 @@
 """Proofs of state, gathered from a ledger: from its nodes, or from a list of all its state.
 
-The embedded node tells the nodes on the way to an address. Sawtooth's REST API does not: there the
+The embedded node gives the nodes on the way to an address. Sawtooth's REST API does not: there the
 tree is computed from all state after the block, page by page, without keeping it.
 """
 

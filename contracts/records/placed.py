@@ -62,7 +62,7 @@ class Placed:
         monotonic_ms: Milliseconds since boot.
         boot_id: Id of that boot.
         tamper_flags: Signs of tampering.
-        temperature_mcel: Zero also when it was not measured; `record` tells which.
+        temperature_mcel: Zero also when it was not measured; `record` says which.
         humidity_mpct: Zero likewise.
         pressure_pa: Zero likewise.
         record: The message.

@@ -146,7 +146,7 @@ class Remark:
 
 
 def check_number(*told: Sequence[object]) -> None:
-    """Check how much a reading tells: remarks, whole recordings, moments of films.
+    """Check how much a reading reports: remarks, whole recordings, moments of films.
 
     Raises:
         RejectedError: Too much of one of them.
@@ -160,7 +160,7 @@ def check_number(*told: Sequence[object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a reading tells besides its values.
+    """What a reading reports besides its values.
 
     Attributes:
         remarks: In the order in which they happened.

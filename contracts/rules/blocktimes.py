@@ -58,7 +58,7 @@ class BlockTimes(NamedTuple):
 
     @property
     def has_latest(self) -> bool:
-        """Say whether the ledger tells when the latest block was begun."""
+        """Say whether the ledger records when the latest block was begun."""
         return self.latest_ms != _UNKNOWN_MS
 
     def span(self) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""A client's TLS: whom it believes, and the certificate that it shows, which may be renewed."""
+"""A client's TLS: the authorities that it trusts, and its own certificate, which may be renewed."""
 
 import logging
 import ssl

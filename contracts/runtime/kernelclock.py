@@ -42,7 +42,7 @@ class KernelClock:
 
 
 def kernel_clock() -> KernelClock | None:
-    """Return how the kernel's clock is kept; None if it does not tell.
+    """Return how the kernel's clock is kept; None if it does not say.
 
     Source: adjtimex(2).
     """
@@ -58,6 +58,6 @@ def kernel_clock() -> KernelClock | None:
 
 
 def clock_is_synchronised() -> bool | None:
-    """Say whether something keeps the kernel's clock right; None if it does not tell."""
+    """Say whether something keeps the kernel's clock right; None if it does not say."""
     clock = kernel_clock()
     return None if clock is None else clock.synchronised

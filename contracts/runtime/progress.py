@@ -52,7 +52,7 @@ class ProgressLine:
 
 
 class WatchedFile(BufferedReader):
-    """A file that tells how far it was read."""
+    """A file that reports how far it was read."""
 
     def __init__(self, path: Path, progress: ProgressLine) -> None:
         """Open the file.

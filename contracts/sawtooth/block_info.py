@@ -1,4 +1,4 @@
-"""Family block_info: the time of a block, as a batch tells it and as state holds it.
+"""Family block_info: the time of a block, as a batch states it and as state holds it.
 
 A block begins with a transaction about the block before it, with the time at
 which the new block was begun. So the latest entry's time is, to a second, the

@@ -87,7 +87,7 @@ class StateTreeNode:
         path: The first bytes of all addresses below it; a whole address for a leaf.
         children: Hash of the first node below each token, for a branch and for the root.
         value: The value, for a leaf.
-        end: Its hash, when neither children nor value are told.
+        end: Its hash, when neither children nor value are given.
     """
 
     path: bytes

@@ -1,4 +1,4 @@
-"""What `check-config` and `doctor` say, typed by root, of the user whom the service runs as.
+"""What `check-config` and `doctor`, run by root, say about the service's user.
 
 Root may read and write everything, so what root can use says nothing of the service.
 """

@@ -53,7 +53,7 @@ def findings(
 
 
 def _journal(settings: Settings) -> tuple[Status, int | None]:
-    """Return what the journal tells, and the time of its latest reading that was taken live."""
+    """Return what the journal says, and the time of its latest reading that was taken live."""
     signer = Signer.load(settings.key_file)
     with open_journal(settings, signer) as database:
         status = status_of(database, settings.device_id, signer.public_key, settings.buffer)

@@ -1,1 +1,1 @@
-"""What a truck shows its driver and tells over MQTT: where it is, and whether it may leave."""
+"""What a truck shows its driver and sends over MQTT: where it is, and whether it may leave."""

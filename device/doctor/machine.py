@@ -14,7 +14,7 @@ class Machine:
 
     Attributes:
         now_ms: Its clock, UTC.
-        clock: How the kernel keeps that clock; None if it does not tell.
+        clock: How the kernel keeps that clock; None if it does not say.
         battery_clock: There if a clock with a battery goes on while the power is off.
         proc: The kernel's files on processes.
     """

@@ -15,7 +15,7 @@ _LOST_JOURNAL: Final = (
 
 
 def findings(status: Status) -> Iterator[Finding]:
-    """Yield what the journal tells of its trips."""
+    """Yield what the journal says about its trips."""
     if status.journal_is_younger:
         yield warning("journal", "it is younger than the device's key", _LOST_JOURNAL)
     waiting = [trip for trip in status.trips if trip.state is not TripState.RECEIPTED]

@@ -16,10 +16,10 @@ class Presence(Protocol):
     """Says whether a site's network is there now."""
 
     def look(self) -> bool | None:
-        """Return whether it is there; None if it cannot be told now, which is logged.
+        """Return whether it is there; None if it is unknown now, which is logged.
 
         Raises:
-            UnavailableError: It cannot be told; the message says why.
+            UnavailableError: It is unknown; the message says why.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Watches one camera: films what it gives, and tells signs and troubles."""
+"""Watches one camera: films its pictures, and reports signs and troubles."""
 
 import logging
 import threading

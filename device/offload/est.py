@@ -98,7 +98,7 @@ def enrol(
 
 
 def _trusted(gateway: GatewaySettings, authority: bytes) -> ssl.SSLContext:
-    """Return whom a truck without a certificate believes: `tls_ca`, else the claim's authority."""
+    """Return what a truck without a certificate trusts: `tls_ca`, else the claim's authority."""
     try:
         if gateway.tls_ca is not None:
             return ssl.create_default_context(cafile=gateway.tls_ca)

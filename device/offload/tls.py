@@ -1,4 +1,4 @@
-"""Whom this device believes at a gateway, and the certificate that it shows there."""
+"""The authorities that this device trusts at a gateway, and the certificate that it shows."""
 
 import ssl
 

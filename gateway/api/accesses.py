@@ -71,7 +71,7 @@ def head(log: AccessLogPart) -> SignedAccessHead:
 def note_access(
     request: Request, log: AccessLog, caller: Caller, what: Taken, *subjects: str
 ) -> None:
-    """Write down who takes something, before its first byte leaves.
+    """Write down an access before its first byte leaves.
 
     Raises:
         UnavailableError: It cannot be written: nothing leaves.

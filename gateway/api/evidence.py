@@ -67,8 +67,8 @@ def evidence(
 ) -> StreamingResponse:
     """Return an evidence file about trips, with their video if asked; see docs/evidence.md.
 
-    A trip is always told whole. Of its video the file has nothing, or all with `video=true`, or one
-    `recording`, or some `blobs` of it, or what was filmed between `from` and `to`: each part is
+    The file always has the whole trip. Of its video it has nothing, or all with `video=true`, or
+    one `recording`, or some `blobs` of it, or the film between `from` and `to`: each part is
     proved without the rest. It includes how the sources of the delivered lots were made, unless
     `lots=false` is given.
 
@@ -101,7 +101,7 @@ def export(
 ) -> Response:
     """Make the same evidence file in a job: its owner sees how far it is, and fetches it in ranges.
 
-    The result is kept for a day. Errors of the question are told at once, as with GET.
+    The result is kept for a day. Errors of the question are reported at once, as with GET.
     """
     for each in trip:
         check_whole(records, taking.caller, each)

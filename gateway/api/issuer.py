@@ -93,7 +93,7 @@ async def begin(
 
 @callback_router.get("/v1/session/callback")
 async def callback(request: Request, services: AllParts, issuer: IssuerPart) -> Response:
-    """Begin a session for whom the issuer has sent back, and send the browser to its page."""
+    """Begin a session for a person whom the issuer has confirmed; send the browser to its page."""
     check_rate(request, None)
     ticket = Ticket.parse(ticket_of(request))
     try:

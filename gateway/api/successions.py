@@ -21,7 +21,7 @@ class SignedSuccessions(BaseModel):
 
 @router.get("/successions")
 def successions(found: SuccessionsPart) -> SignedSuccessions:
-    """Return who has signed that an earlier ledger goes on as this gateway's."""
+    """Return the signed statements that an earlier ledger goes on as this gateway's."""
     return SignedSuccessions(
         successions=[base64.b64encode(each).decode("ascii") for each in found.all()]
     )

@@ -56,7 +56,7 @@ def tus_errors(*statuses: int) -> Answers:
 
 
 def as_problem(error: WaysealError) -> Response:
-    """Return the answer that tells of an error."""
+    """Return the answer that reports an error."""
     status, title = next(
         _PROBLEMS[kind]
         for kind in type(error).__mro__

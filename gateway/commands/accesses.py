@@ -1,4 +1,4 @@
-"""`wayseal-gateway accesses`: reads and checks the record of who took evidence and video."""
+"""`wayseal-gateway accesses`: reads and checks the record of accesses."""
 
 import argparse
 import base64

@@ -27,7 +27,7 @@ _SHOWS: Final = "wayseal-gateway accesses --check; restore accesses.db from the 
 
 
 def findings(settings: Settings, now_ms: int) -> Iterator[Finding]:
-    """Yield what was found; nothing of a ledger that does not answer, which `check` tells."""
+    """Yield what was found; nothing of a ledger that does not answer, which `check` reports."""
     known = kept_public_key(settings)
     if not settings.accesses_file.exists():
         yield from _missing(settings, known, now_ms)

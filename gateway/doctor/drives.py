@@ -32,7 +32,7 @@ def findings(settings: Settings, machine: Machine) -> Iterator[Finding]:
 
 
 def _volume(volume: Standing, settings: Settings) -> Iterator[Finding]:
-    """Judge a volume; `check` tells of a missing mount, directory or marker."""
+    """Judge a volume; `check` reports a missing mount, directory or marker."""
     wanted, subject = settings.all_volumes[volume.name], f"volume {volume.name}"
     identity = Identity(wanted.path, settings.data / "volume-ids" / volume.name)
     if volume.problem:

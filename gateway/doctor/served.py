@@ -1,4 +1,4 @@
-"""The certificate that the ledger shows: its own machine may have nobody who looks at it."""
+"""The certificate that the ledger shows, since nobody may check it on the ledger's machine."""
 
 import socket
 import ssl
@@ -18,7 +18,7 @@ _DAY_MS: Final = 86_400_000
 
 
 def findings(settings: Settings, now_ms: int) -> Iterator[Finding]:
-    """Yield what was found, if the ledger has TLS; if it does not answer, `check` tells it."""
+    """Yield what was found, if the ledger has TLS; if it does not answer, `check` reports it."""
     ledger = settings.ledger
     if not ledger.place.is_secured:
         return

@@ -257,7 +257,7 @@ def _room(path: Path) -> tuple[int, int]:
     """Return size and free bytes of a file system.
 
     Raises:
-        UnavailableError: It does not tell.
+        UnavailableError: It does not say.
     """
     with disk_errors("ask for free space of", path):
         state = os.statvfs(path)

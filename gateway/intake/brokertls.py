@@ -11,7 +11,7 @@ _log = logging.getLogger(__name__)
 
 
 class BrokerTls:
-    """Whom the gateway believes there, and the certificate that it shows.
+    """The authorities that the gateway trusts there, and the certificate that it shows.
 
     Args:
         ca: Whose certificates count, PEM.

@@ -1,4 +1,4 @@
-"""The record of who took evidence or video: an entry is durable before the first byte leaves."""
+"""The record of accesses to evidence and video: an entry is durable before a byte leaves."""
 
 import logging
 import threading

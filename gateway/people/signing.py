@@ -106,7 +106,7 @@ class People:
         self.tries.failed((f"issuer {address}",))
 
     def by_issuer(self, owner: Caller, mark: str, address: str) -> str:
-        """Begin a session for somebody for whom an issuer vouches, and return its id.
+        """Begin a session for a person whom an issuer has confirmed, and return its id.
 
         Args:
             owner: Who it is, and what they may do.

@@ -159,7 +159,7 @@ _DEPENDENCIES: Final = " UNION ".join(
 
 
 def _signer(index: IndexStore, batch_id: str) -> str:
-    """Return who signed a batch; empty for other families, for which evidence needs no key."""
+    """Return the signer of a batch; empty for other families, for which evidence needs no key."""
     found = _column(index, "SELECT signer FROM batches WHERE batch_id = ?", batch_id)
     return next(iter(found), "")
 

@@ -250,7 +250,7 @@ def _signed_for(row: Row) -> tuple[Deletion, DeletionBody]:
 
 
 def _by_signature(row: Row) -> Row:
-    """Return a row from a damaged page, with all that its signed deletion tells.
+    """Return a row from a damaged page, with everything that its signed deletion says.
 
     Raises:
         RejectedError: The bytes are not a deletion whose signature is valid.

@@ -116,7 +116,7 @@ def signed_for(row: Row) -> Signed:
 
 
 def by_signature(row: Row) -> Row:
-    """Return a row from a damaged page, with all that its signed end tells.
+    """Return a row from a damaged page, with everything that its signed end says.
 
     Raises:
         RejectedError: The bytes are not an end whose signature is valid.

@@ -365,7 +365,7 @@ def _fd_of(frame: zmq.Frame) -> int:
     """Return the socket that a message came from.
 
     Raises:
-        RejectedError: ZeroMQ does not tell, since the peer did not say what it is.
+        RejectedError: ZeroMQ does not know, since the peer did not say what it is.
     """
     try:
         return int(frame.get(zmq.SRCFD))

@@ -1,4 +1,4 @@
-"""Where the component port listens, and who may connect.
+"""The address of the component port, and the clients that may connect.
 
 Anyone who connects takes part: may execute transactions of families outside
 this process, and read every event. So the port listens on this machine alone,

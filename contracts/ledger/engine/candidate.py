@@ -92,7 +92,7 @@ class Candidate:
         blocks: The committed blocks.
         read: Returns the value at an address after the previous block.
         families: The rules of each family.
-        obeyed: What the chain tells this block to obey.
+        obeyed: The settings on the chain that this block must obey.
     """
 
     def __init__(

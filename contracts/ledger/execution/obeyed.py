@@ -1,4 +1,4 @@
-"""All that the chain tells the node to obey while it makes a block.
+"""All settings on the chain that the node must obey while it makes a block.
 
 The state after one block says it for the next one. A value that the node
 cannot honour is refused when it is set.

@@ -5,7 +5,7 @@ disk, durably, every some ten thousand entries. So committing a block costs no
 sync here; after a power cut the engine replays the blocks since the last write.
 Readers ask the newest layer first.
 
-Most entries tell where a transaction is. Their keys are hashes: in LMDB each
+Most entries say where a transaction is. Their keys are hashes: in LMDB each
 would change its own page, 4 KiB for 23 bytes once the table is large. So
 they are in sorted files (`runs`), and LMDB has what is found by ascending
 numbers. A write is durable as a whole: LMDB's transaction names the files.

@@ -238,7 +238,7 @@ class DirectReader(asyncio.BufferedProtocol):
 
 
 def body_length(headers: Iterable[tuple[bytes, bytes]]) -> int:
-    """Return the length of a body; 0 without a body, or if chunks tell its end.
+    """Return the length of a body; 0 without a body, or if chunks mark its end.
 
     The parser has refused requests with both, with two lengths, and with other digits.
     """

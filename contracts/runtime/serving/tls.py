@@ -1,4 +1,4 @@
-"""A server's TLS: its certificate, whom it believes, and what it does when these files change.
+"""A server's TLS: its certificate, the authority that it trusts, and how it follows new files.
 
 TLS 1.3 only, without tickets: a session that is resumed would not be checked against the revocation
 list again.

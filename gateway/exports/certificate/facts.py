@@ -1,4 +1,4 @@
-"""What a certificate tells of a trip, asked of the records once."""
+"""The contents of a trip's certificate, asked of the records once."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class TripFacts:
 
 
 def gather(records: Records, trip_id: str) -> TripFacts:
-    """Ask for everything that a certificate tells.
+    """Ask for everything that a certificate shows.
 
     Raises:
         NotOnLedgerError: There is no such trip.

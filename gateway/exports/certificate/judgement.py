@@ -1,4 +1,4 @@
-"""What a gateway found when it checked the evidence of a trip, as a certificate tells it."""
+"""What a gateway found when it checked the evidence of a trip, as a certificate shows it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

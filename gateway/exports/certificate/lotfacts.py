@@ -1,4 +1,4 @@
-"""What a certificate tells of a lot, asked of the records once."""
+"""The contents of a lot's certificate, asked of the records once."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class LotFacts:
 
 
 def gather_lot(records: Records, lot: LotId, *, narrowed: bool) -> LotFacts:
-    """Ask for everything that a certificate tells.
+    """Ask for everything that a certificate shows.
 
     Args:
         records: As the reader may see them.

@@ -18,7 +18,7 @@ _SHOWN: Final = 200
 
 
 def admitted(claims: Mapping[str, Any], settings: OidcSettings) -> Caller:
-    """Return whom an issuer vouches for, with all that the entries that fit give together.
+    """Return a person of an issuer, with the rights of all entries of the settings that match.
 
     Args:
         claims: Of a checked ID token.
@@ -76,7 +76,7 @@ def _has_verified_email(claims: Mapping[str, Any]) -> bool:
 
 
 def mark_of(settings: OidcSettings) -> str:
-    """Return what changes with the issuer, and with whom the settings let in."""
+    """Return a mark that changes with the issuer and with the settings of access."""
     told = settings.model_dump_json(include={"issuer", "client_id", "name_claim", "access"})
     return hashlib.sha256(told.encode()).hexdigest()
 

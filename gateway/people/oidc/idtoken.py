@@ -1,4 +1,4 @@
-"""Checks an ID token: who signed it, for whom, when, and to which sign-in it answers.
+"""Checks an ID token: its signer, its audience, its time, and the sign-in that it answers.
 
 Source: OpenID Connect Core 1.0, 3.1.3.7; RFC 8725 (algorithms by name, none and HMAC never).
 """

@@ -1,4 +1,4 @@
-"""An issuer: where a browser is sent to sign in, and who has signed in when it comes back.
+"""An issuer: it signs a person in by the browser, and names the person when the browser returns.
 
 The authorization code flow with PKCE. Adapter with `idtoken.py`: the importers of authlib.
 

@@ -39,7 +39,7 @@ class NotSignedInError(RejectedError):
 
 
 class StrangerError(NotSignedInError):
-    """The issuer vouches for somebody whom no entry of the settings lets in.
+    """The issuer has confirmed a person, but no entry of the settings admits this person.
 
     Attributes:
         name: By which they would be known here.
