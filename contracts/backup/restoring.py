@@ -36,7 +36,7 @@ def check_whole(data: Path) -> None:
     """
     if (data / HALF_RESTORED).exists():
         raise UnavailableError(
-            f"data directory {data} is restored or replayed in part: type that line again"
+            f"data directory {data} is restored or replayed in part: run that command again"
         )
 
 

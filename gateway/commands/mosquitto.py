@@ -35,7 +35,7 @@ def tell_mosquitto(settings: Settings) -> None:
         complain(
             "wayseal-gateway",
             "mosquitto does not know of it yet, since mosquitto.folder is not set: set it, "
-            '`[mosquitto] folder = "/etc/mosquitto/wayseal"`, type `wayseal-gateway mosquitto`, '
+            '`[mosquitto] folder = "/etc/mosquitto/wayseal"`, run `wayseal-gateway mosquitto`, '
             "have mosquitto read included.conf of that folder (ln -s "
             "/etc/mosquitto/wayseal/included.conf /etc/mosquitto/conf.d/wayseal.conf), and "
             "systemctl restart mosquitto",

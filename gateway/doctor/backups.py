@@ -69,7 +69,7 @@ def _newest(
         found = newest(directory, of)
     except (WaysealError, OSError) as problem:
         owner = data.stat().st_uid if data.exists() else f"wayseal-{of}"
-        return error(subject, problem, f"chown -R {owner} {directory}, or type this as root")
+        return error(subject, problem, f"chown -R {owner} {directory}, or run this as root")
     if found is None:
         return error(subject, f"{directory} has no whole backup", _begin(of, directory, data))
     path, manifest = found

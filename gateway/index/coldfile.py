@@ -27,7 +27,7 @@ from storage.checked.connection import (
 
 ROWS_AT_ONCE: Final = 4096
 """Readings in memory at once."""
-REINDEX: Final = "type wayseal-gateway reindex"
+REINDEX: Final = "run wayseal-gateway reindex"
 REMEDY: Final = f"put it back as it was, or {REINDEX}"
 _MAGIC: Final = b"SQLite format 3\x00"
 _PAGE_SIZE: Final = slice(16, 18)

@@ -155,7 +155,7 @@ class Mover:
         if some and not is_there:
             raise UnavailableError(
                 f"expected cold files in {folder}, which is missing, so nothing is moved there: "
-                "mount its disk, put it back, or type wayseal-gateway reindex"
+                "mount its disk, put it back, or run wayseal-gateway reindex"
             )
 
     def _due(self, done: Pass) -> Iterator[int]:

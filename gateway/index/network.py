@@ -43,7 +43,7 @@ class Network:
             raise RejectedError(
                 f"the ledger begins with block {found[:16]}…, but this gateway's data belong to "
                 f"the ledger that begins with {expected[:16]}…; point ledger.url back at that one, "
-                f"or, if this one goes on from it, type wayseal-gateway adopt URL; otherwise give "
+                f"or, if this one goes on from it, run wayseal-gateway adopt URL; otherwise give "
                 f"the gateway a new data directory"
             )
         self._inbox.put_genesis_id(found)

@@ -193,7 +193,7 @@ class _Making:
             raise RejectedError(
                 f"trip number {place.trip}: expected {place.readings} readings with SHA-256 "
                 f"{place.sha256.hex()[:16]}…, as were moved, got {digest.rows} with "
-                f"{digest.sha256.hex()[:16]}… from the ledger: type wayseal-gateway reindex, which "
+                f"{digest.sha256.hex()[:16]}… from the ledger: run wayseal-gateway reindex, which "
                 "makes all again"
             )
         with self._index.connection() as db:

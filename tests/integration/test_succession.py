@@ -60,7 +60,7 @@ def test_a_gateway_goes_on_with_the_successor_in_the_middle_of_an_offload(yard: 
     assert replayed["predecessor"]["block_id"] == exported["block_id"]
     appliance.start_node()
     assert roots(appliance.ledger)[: len(old)] == old
-    assert "type wayseal-gateway adopt" in start_refused(yard)
+    assert "run wayseal-gateway adopt" in start_refused(yard)
     adopted = done("wayseal-gateway", "adopt", appliance.ledger, *yard.options)
     assert adopted["predecessor"] == replayed["predecessor"]["genesis_block_id"]
     appliance.start_gateway()

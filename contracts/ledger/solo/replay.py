@@ -87,5 +87,5 @@ def _seal(
     publish(chain, signer, candidate)
     if predecessors_in(chain.state.get)[-1:] != (predecessor,):
         raise RejectedError(
-            f"the seal waits for votes on {SETTING}: approve it, and type the replay again"
+            f"the seal waits for votes on {SETTING}: approve it, and run the replay again"
         )

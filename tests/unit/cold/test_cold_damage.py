@@ -97,7 +97,7 @@ def test_a_cold_file_that_does_not_answer_is_named_with_fault_and_remedy(
         said = str(raised.value)
         assert str(file) in said
         assert f"the readings of trip {made.trips[0]} are not whole" in said
-        assert "put it back as it was, or type wayseal-gateway reindex" in said
+        assert "put it back as it was, or run wayseal-gateway reindex" in said
     assert made.page(2) == before[2]  # what lies in the index answers
     assert [each.readings for _, each in trips.listed(0, 10)] == [READINGS] * 3
     of_day(made.ledger, 101)
