@@ -13,7 +13,7 @@ from gateway.access import Caller, Role
 from gateway.api.cookies import check_origin, drop_session, session_id_of, set_session
 from gateway.api.models import Page
 from gateway.api.parts import PeoplePart
-from gateway.api.placed import PlacedPaging
+from gateway.api.placed import PlacedPaging, since
 from gateway.api.problems import Answers, errors
 from gateway.api.security import Credentials, address_of, may_read
 from gateway.moments import Moment
@@ -134,11 +134,13 @@ def sign_out(request: Request, response: Response, people: PeoplePart) -> None:
 
 @list_router.get("", name="list_sessions")
 def every(people: PeoplePart, window: PlacedPaging) -> Page[OpenSession]:
-    """List the sessions under way, the one used last first."""
-    listed = map(_view, people.sessions.all())
-    return window.page(
-        listed, lambda each: f"{each.seen} {each.name} {each.began}", newest_first=True
+    """List the sessions under way, the newest first."""
+    part, following = window.part(
+        people.sessions.all(),
+        lambda each: since(each.began_ms, each.id_sha256.hex()),
+        newest_first=True,
     )
+    return Page(items=list(map(_view, part)), next_cursor=following)
 
 
 @list_router.delete("/{name:path}", status_code=204, response_class=Response)

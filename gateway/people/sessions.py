@@ -44,7 +44,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_use ON sessions (seen_ms);
 """
 SCHEMA: Final = Schema("sessions", (_TABLE,))
-_COLUMNS: Final = "kind, name, mark, role, grants, began_ms, seen_ms"
+_COLUMNS: Final = "id_sha256, kind, name, mark, role, grants, began_ms, seen_ms"
 
 
 class SessionKind(StrEnum):
@@ -74,6 +74,7 @@ class Session:
     """One session.
 
     Attributes:
+        id_sha256: The hash of its id, which no other session has.
         kind: What it stands for.
         name: Of the token, the person, or the issuer's subject.
         mark: What a token, a password, or an issuer's terms must still be.
@@ -83,6 +84,7 @@ class Session:
         lasts_s: How long it lasts at most, seconds.
     """
 
+    id_sha256: bytes
     kind: SessionKind
     name: str
     mark: str
@@ -178,8 +180,8 @@ class Sessions(Kept):
             return changed_rows(db)
 
     def all(self) -> list[Session]:
-        """Return the sessions under way, the one used last first."""
-        rows = self._db.query(f"SELECT {_COLUMNS} FROM sessions ORDER BY seen_ms DESC")  # noqa: S608
+        """Return the sessions under way, in no order."""
+        rows = self._db.query(f"SELECT {_COLUMNS} FROM sessions")  # noqa: S608
         now = self._now()
         return [each for each in (self._session(*row) for row in rows) if now < each.ends_ms]
 
@@ -199,6 +201,7 @@ class Sessions(Kept):
 
     def _session(
         self,
+        id_sha256: bytes,
         kind: str,
         name: str,
         mark: str,
@@ -210,7 +213,8 @@ class Sessions(Kept):
         owner, lasts_s = Caller(name, Role(role), granted(grants)), LASTS_MAX_S
         if kind == SessionKind.ISSUER and self._issuer is not None:
             lasts_s = self._issuer.lasts_s
-        return Session(SessionKind(kind), name, mark, owner, began_ms, seen_ms, lasts_s)
+        known_by = (id_sha256, SessionKind(kind), name, mark)
+        return Session(*known_by, owner, began_ms, seen_ms, lasts_s)
 
 
 def _hashed(session_id: str) -> bytes:

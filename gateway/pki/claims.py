@@ -120,7 +120,15 @@ class ClaimCodes:
                 bytes.fromhex(each["sha256"])
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        except (
+            OSError,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+            RejectedError,
+        ) as error:
             raise RejectedError(
                 f"claim codes {self._path}: {error!r}; remove the file and make the codes again"
             ) from error

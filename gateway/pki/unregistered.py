@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.records.clock import now_ms, rfc3339
+from contracts.records.clock import now_ms, parse_rfc3339, rfc3339
 from contracts.runtime.files import OWNER_ONLY, in_turn, make_directory, write_file
 
 WAITING_MAX: Final = 1_000
@@ -30,13 +30,24 @@ class Unregistered:
             RejectedError: The file is damaged.
         """
         try:
-            found = json.loads(self.path.read_text("utf-8"))
+            found: dict[str, dict[str, str]] = json.loads(self.path.read_text("utf-8"))
+            for each in found.values():
+                parse_rfc3339(each["since"])
+                bytes.fromhex(each["public_key"])
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
-            raise RejectedError(f"waiting devices {self.path}: {error}; remove the file") from error
-        if not isinstance(found, dict):
-            raise RejectedError(f"waiting devices {self.path}: expected an object; remove the file")
+        except (
+            OSError,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+            RejectedError,
+        ) as error:
+            raise RejectedError(
+                f"waiting devices {self.path}: {error!r}; remove the file"
+            ) from error
         return found
 
     def add(self, device_id: str, public_key: str) -> None:

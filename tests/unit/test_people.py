@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from pydantic import TypeAdapter
 
 from contracts.errors import RejectedError
-from gateway.access import Role, Tokens
+from gateway.access import Caller, Role, Tokens
+from gateway.api.placed import FIRST, PlacedCursor, PlacedWindow
+from gateway.api.sessions import every
 from gateway.grants import Grant, GrantKind, granted, grants_text, parse_grants
 from gateway.people.persons import Persons
 from gateway.people.rates import CLIENTS_KEPT, Rates
@@ -120,6 +123,45 @@ def test_an_operator_ends_all_sessions_of_a_name(desk: Desk) -> None:
     assert not desk.is_in(first)
     assert not desk.is_in(second)
     assert desk.sessions.all() == []
+
+
+def listed_one_by_one(desk: Desk, *used: str) -> list[str]:
+    """Return the names of the sessions in parts of one; between the parts, these are used."""
+    seen: list[str] = []
+    cursor: str | None = FIRST
+    while cursor is not None:
+        cursor = TypeAdapter[str](PlacedCursor).validate_python(cursor)
+        page = every(desk.people, PlacedWindow(cursor, 1))
+        seen += [each.name for each in page.items]
+        cursor = page.next_cursor
+        desk.ms += 120_000
+        for session_id in used:
+            assert desk.is_in(session_id)
+    return seen
+
+
+def test_a_session_that_is_used_while_it_is_listed_is_not_left_out(desk: Desk) -> None:
+    tokens = {name: desk.tokens.add(name, Role.AUDITOR) for name in ("first", "second", "third")}
+    began = {}
+    for name, token in tokens.items():
+        desk.ms += 1000
+        began[name] = desk.people.by_token(token, "here")
+    assert listed_one_by_one(desk, began["first"]) == ["third", "second", "first"]
+
+
+def test_sessions_that_began_at_once_are_listed_each(desk: Desk) -> None:
+    token = desk.tokens.add("auditor", Role.AUDITOR)
+    for _ in range(3):
+        desk.people.by_token(token, "here")
+    assert listed_one_by_one(desk) == ["auditor"] * 3
+
+
+@pytest.mark.parametrize("name", ["oidc:" + "a" * 128 + f" ({'b' * 255})", "oidc:two\nlines"])
+def test_sessions_of_any_name_are_listed_in_parts(desk: Desk, name: str) -> None:
+    for _ in range(2):
+        desk.sessions.begin(SessionKind.ISSUER, name, "mark", Caller(name, Role.AUDITOR, None))
+        desk.ms += 1
+    assert listed_one_by_one(desk) == [name] * 2
 
 
 def test_a_device_signs_in_nowhere(desk: Desk) -> None:
