@@ -104,7 +104,7 @@ def test_one_that_is_cut_off_catches_up(place: Place) -> None:
     agree(four)
     back = fresh()
     four.nodes[FAR].commit(back)
-    assert has(four.nodes[0], back)
+    wait_until(lambda: has(four.nodes[0], back))
 
 
 def test_one_whose_disk_is_full_says_so_and_catches_up(place: Place) -> None:
