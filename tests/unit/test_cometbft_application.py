@@ -171,6 +171,14 @@ def test_a_proposer_asks_for_no_more_than_a_second_or_two_of_work(
     assert ledger.accepts(txs)  # other validators may want more
 
 
+def test_a_proposer_does_not_look_far_beyond_what_it_asks_for(
+    ledger: Heights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    txs = [tx(intkey_batch(FOUNDER, first)) for first in range(3)]
+    monkeypatch.setattr(application, "PROPOSAL_BYTES", len(txs[0]))
+    assert ledger.propose([*txs, b"no batch, and nobody looks at it"]) == txs[:1]
+
+
 def test_what_a_proposer_is_shown_again_is_not_verified_again(
     ledger: Heights, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -208,8 +208,8 @@ class Application:
         return ResponseCheckTx(code=code, log=log)
 
     def prepare_proposal(self, request: RequestPrepareProposal) -> ResponsePrepareProposal:
-        """Sort what the mempool holds, and put the time first."""
-        carried = in_order(list(self._ordered.within(request.txs, BLOCK_BATCH_BYTES_MAX)))
+        """Sort the first batches of the mempool, and put the time first."""
+        carried = in_order(list(self._ordered.within(request.txs, 2 * PROPOSAL_BYTES)))
         obeyed, first = self._obeyed(), self._time_tx(request) if carried else []
         chosen = filled(
             carried,

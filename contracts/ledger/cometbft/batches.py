@@ -28,7 +28,7 @@ from contracts.sawtooth.settings import CARRIED, ZSTD
 
 REMEMBERED_BATCHES: Final = MEMPOOL_BATCHES
 REMEMBERED_BYTES: Final = 128 << 20
-"""Serialised batches. A proposer looks at the first 16 MiB of its mempool again at each height."""
+"""Serialised batches. A proposer looks at the first 4 MiB of its mempool again at each height."""
 EXPANSION_MAX: Final = 32
 """How many times longer a batch may be than its frame: ten bytes must not cost a validator 16 MiB.
 Readings are 4 to 5 times longer."""

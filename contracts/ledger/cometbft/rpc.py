@@ -7,7 +7,8 @@ Source: CometBFT 0.38, RPC: `broadcast_tx_sync`, `commit`, `validators`, `status
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ import httpx
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.answers import EXCERPT_CHARS_MAX, join
+from contracts.ledger.cometbft.forms import Forms, is_form
 from contracts.runtime.clienttls import usual_trust
 
 TIMEOUT_S: Final = 30.0
@@ -37,6 +39,7 @@ class Rpc:
     def __init__(self, at: Path | str) -> None:
         there = isinstance(at, str)
         self._name = f"the light port {at}" if there else "CometBFT beside this node"
+        self._forms = None if isinstance(at, str) else Forms(at, TIMEOUT_S)
         transport = httpx.HTTPTransport(
             uds=None if there else str(at), retries=0, verify=usual_trust(str(at))
         )
@@ -50,6 +53,8 @@ class Rpc:
     def close(self) -> None:
         """Hang up."""
         self._client.close()
+        if self._forms is not None:
+            self._forms.close()
 
     def broadcast(self, txs: Sequence[bytes]) -> list[Mapping[str, Any]]:
         """Offer transactions to the mempool, in order.
@@ -60,11 +65,20 @@ class Rpc:
         Raises:
             UnavailableError: The engine does not answer; it may have taken them.
         """
+        answers: list[Mapping[str, Any]] = []
+        for long, group in groupby(txs, is_form):
+            if long and self._forms is not None:
+                answers += map(self._forms.broadcast, group)
+            else:
+                answers += self._broadcast_together(group)
+        return [_taken(answer) for answer in answers]
+
+    def _broadcast_together(self, txs: Iterable[bytes]) -> list[Mapping[str, Any]]:
         calls = [_BROADCAST % (number, base64.b64encode(tx)) for number, tx in enumerate(txs)]
         answers = self._post(calls)
         found = answers if isinstance(answers, list) else [answers]
         by_number = {each["id"]: each for each in found}
-        return [_taken(by_number[number]) for number in range(len(txs))]
+        return [by_number[number] for number in range(len(calls))]
 
     def ask(self, method: str, **parameters: str) -> Any:  # noqa: ANN401 - JSON
         """Return the result of a method.
