@@ -7,7 +7,7 @@ from typing import Final
 
 from contracts.text import counted
 from storage.bench.report.chosen import chosen
-from storage.bench.report.compared import UNFIT, Compared, compared
+from storage.bench.report.ranking import UNFIT, Ranking, ranking
 from storage.bench.report.glance import TITLES
 from storage.bench.report.numbers import digits, scale, text, unit_of
 from storage.bench.report.sweeps import point_of
@@ -62,7 +62,7 @@ def answer(figures: Sequence[Document], of_all: Sequence[Document]) -> Answer | 
     """
     if UNFIT & {each["flag"] for each in of_all}:
         return None
-    every = list(_compared(figures))
+    every = list(_ranked(figures))
     if not every:
         return None
     first = next((each for each in every if each.ahead), None)
@@ -81,13 +81,13 @@ def answer(figures: Sequence[Document], of_all: Sequence[Document]) -> Answer | 
     return Answer(title, sentences, bars)
 
 
-def _compared(figures: Sequence[Document]) -> Iterator[Compared]:
+def _ranked(figures: Sequence[Document]) -> Iterator[Ranking]:
     """Yield the most important figures, those of the first part first."""
     parts = {str(part): list(some) for part, some in groupby(figures, key=lambda e: e["part"])}
     for part in sorted(parts, key=_place):
         some = [each for each in chosen(parts[part]) if point_of(each["workload"]) is None]
         for found in these(some, "workload", "metric").values():
-            figure = compared(found)
+            figure = ranking(found)
             if figure is not None:
                 yield figure
 
@@ -96,7 +96,7 @@ def _place(part: str) -> int:
     return next((at for at, each in enumerate(_PARTS) if each == part), len(_PARTS))
 
 
-def _which(first: Compared) -> str:
+def _which(first: Ranking) -> str:
     best, *others = first.found
     if first.apart is None:
         return f"Only one target was measured, {best['target']}: {_value(best)}."
@@ -113,7 +113,7 @@ def _which(first: Compared) -> str:
     )
 
 
-def _how_often(every: Sequence[Compared], first: Compared) -> str:
+def _how_often(every: Sequence[Ranking], first: Ranking) -> str:
     several = [each for each in every if each.apart]
     if not several:
         return "Nothing was compared, because no figure has two targets."

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Final
 
 from storage.bench.report.chosen import chosen
-from storage.bench.report.compared import UNFIT, compared
+from storage.bench.report.ranking import UNFIT, ranking
 from storage.bench.report.flagged import MOST, names
 from storage.bench.report.numbers import digits, scale, unit_of
 from storage.bench.report.sweeps import point_of
@@ -117,7 +117,7 @@ def _side_by_side(
 
 
 def _ahead(found: Sequence[Document]) -> str:
-    figure = compared(found)
+    figure = ranking(found)
     if figure is None or figure.apart is None:
         return ""
     best, second, *_ = figure.found

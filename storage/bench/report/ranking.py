@@ -15,7 +15,7 @@ UNFIT: Final = {Flag.INVALID, Flag.CACHED, Flag.OVER_LINK_RATE}
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Ranking:
     """A figure of some targets.
 
     Attributes:
@@ -34,10 +34,10 @@ class Compared:
         return str(self.found[0]["target"])
 
 
-def compared(found: Sequence[Document]) -> Compared | None:
-    """Compare a figure of several targets; None if none is fit, or no value of it is better."""
+def ranking(found: Sequence[Document]) -> Ranking | None:
+    """Rank several targets by a figure; None if none is fit, or no value of it is better."""
     fit = [each for each in found if not UNFIT & set(names(each))]
     if not fit or fit[0]["better"] == Better.NEITHER:
         return None
     fit.sort(key=lambda each: each["median"], reverse=fit[0]["better"] == Better.HIGHER)
-    return Compared(fit, difference(fit[1]["values"], fit[0]["values"]) if len(fit) > 1 else None)
+    return Ranking(fit, difference(fit[1]["values"], fit[0]["values"]) if len(fit) > 1 else None)
