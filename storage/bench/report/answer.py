@@ -7,9 +7,9 @@ from typing import Final
 
 from contracts.text import counted
 from storage.bench.report.chosen import chosen
-from storage.bench.report.ranking import UNFIT, Ranking, ranking
 from storage.bench.report.glance import TITLES
 from storage.bench.report.numbers import digits, scale, text, unit_of
+from storage.bench.report.ranking import UNFIT, Ranking, ranking
 from storage.bench.report.sweeps import point_of
 from storage.bench.run.document import Document
 from storage.bench.run.outcome import Better

@@ -7,9 +7,9 @@ from itertools import groupby
 from typing import Final
 
 from storage.bench.report.chosen import chosen
-from storage.bench.report.ranking import UNFIT, ranking
 from storage.bench.report.flagged import MOST, names
 from storage.bench.report.numbers import digits, scale, unit_of
+from storage.bench.report.ranking import UNFIT, ranking
 from storage.bench.report.sweeps import point_of
 from storage.bench.run.document import Document
 from storage.bench.run.savedrun import these
