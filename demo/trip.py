@@ -30,11 +30,12 @@ def main() -> None:
         if not STATE.exists():
             raise UnavailableError("nothing is up: `make up` comes first")
         with locked(directory / "lock", BUSY):
-            if directory_of(json.loads(STATE.read_text("utf-8"))) != directory:
+            state = json.loads(STATE.read_text("utf-8"))
+            if directory_of(state) != directory:
                 raise UnavailableError(
                     "what `make demo` left is up: `make down` and `make up` first"
                 )
-            told = _drive(directory, json.loads(STATE.read_text("utf-8")))
+            told = _drive(directory, state)
     print(json.dumps(told, indent=2))
 
 
