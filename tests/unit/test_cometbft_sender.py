@@ -48,6 +48,33 @@ class Mempool(Rpc):
         return found
 
 
+class CatchingUp(Mempool):
+    """Is getting blocks from other validators when it is asked for the first time."""
+
+    def broadcast(self, txs: Sequence[bytes]) -> list[Mapping[str, Any]]:
+        if self.asked:
+            return super().broadcast(txs)
+        self.asked = len(txs)
+        words = "Internal error: endpoint is closed while node is catching up"
+        return [{"error": words} for _ in txs]
+
+
+def test_a_batch_waits_while_the_engine_catches_up(tmp_path: Path) -> None:
+    invalid: list[str] = []
+    with heights(tmp_path / "data", FAMILIES) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        mempool = CatchingUp(ledger)
+        sender = Sender(ledger.application, mempool, lambda told: invalid.extend(told.invalid))
+        sender.start()
+        try:
+            sender.submit(Submission([verify_batch(intkey_batch(FOUNDER, 1))], 10))
+            wait_until(lambda: bool(mempool.taken) or bool(invalid))
+        finally:
+            sender.stop()
+    assert mempool.taken
+    assert not invalid
+
+
 def test_it_stays_pending_until_a_processor_registers(tmp_path: Path) -> None:
     batch = intkey_batch(FOUNDER, 1)
     statuses = Statuses(lambda _: False)

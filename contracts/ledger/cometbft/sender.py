@@ -34,13 +34,14 @@ AT_ONCE: Final = 100
 AT_ONCE_BYTES: Final = 4 << 20
 """No further batch joins a request whose batches are longer together."""
 FULL_S: Final = 0.05
-"""Pause, seconds, when the mempool is full."""
+"""Pause, seconds, when the mempool is full, or the engine gets blocks from the others."""
 SILENT_S: Final = 0.5
 """Pause, seconds, when the engine does not answer."""
 PENDING_S: Final = 600.0
 """After so long, seconds, a batch that no height decided is forgotten: its status is UNKNOWN."""
 _IN_CACHE: Final = "already exists in cache"
-_FULL: Final = "mempool is full"
+_NOT_NOW: Final = ("mempool is full", "endpoint is closed while node is catching up")
+"""It takes the same batch later. CometBFT 0.39 says the second until it has the others' blocks."""
 
 
 @dataclass(slots=True)
@@ -205,7 +206,7 @@ class Sender:
         self.trouble = None
         outcome, full = Outcome(), []
         for item, answer in zip(items, answers, strict=True):
-            if _FULL in answer.get("error", ""):
+            if any(words in answer.get("error", "") for words in _NOT_NOW):
                 full.append(item)
             else:
                 self._answered(item, answer, outcome)
