@@ -63,7 +63,7 @@ def operator(signed_in: Visit) -> Iterator[Visit]:
     """Yield the one page of an operator; each test goes where it looks, and changes no session."""
     signed_in.said.clear()
     yield signed_in
-    signed_in.page.unroute_all()
+    signed_in.page.unroute_all(behavior="wait")  # an answer that a test changes may be on its way
 
 
 @pytest.fixture

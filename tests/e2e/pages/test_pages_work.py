@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Browser, Route, StorageState, expect
 
 from support.gateways.pages import LOT, Scene, check_looks, until_forgotten
-from support.machine.pages import Visit
+from support.machine.pages import Visit, visit
 
 pytestmark = pytest.mark.e2e
 TRIP_FILES: Final = {
@@ -202,28 +202,29 @@ def test_a_trip_is_verified_in_the_browser_by_the_keys_that_a_person_brings(
 
 
 def test_a_check_in_the_browser_that_was_stopped_gives_no_verdict(
-    operator: Visit, scene: Scene
+    browser: Browser, scene: Scene, kept: StorageState
 ) -> None:
     """Stopped while the file of keys is read, which nothing can interrupt."""
-    page = operator.page
-    page.add_init_script(
-        """
-        Blob.prototype.text = () => new Promise((told) => (window.tell = () => told("{}")));
-        const Before = Worker;
-        window.begun = 0;
-        window.Worker = function (...given) { window.begun += 1; return new Before(...given); };
-        """
-    )
-    page.goto(scene.trip)
-    seal = page.get_by_role("region", name="Seal")
-    seal.get_by_text("Check it in this browser", exact=True).click()
-    seal.get_by_label("Keys that you trust").set_input_files(scene.trust)
-    seal.get_by_role("button", name="Check in this browser").click()
-    page.wait_for_function("() => window.tell")
-    seal.get_by_role("button", name="Stop").click()
-    page.evaluate("() => { window.tell(); return new Promise((done) => setTimeout(done)); }")
-    assert page.evaluate("() => window.begun") == 0
-    expect(seal.get_by_role("button", name="Check in this browser")).to_be_enabled()
+    with visit(browser, scene.base, kept=kept) as seen:
+        page = seen.page
+        page.add_init_script(
+            """
+            Blob.prototype.text = () => new Promise((told) => (window.tell = () => told("{}")));
+            const Before = Worker;
+            window.begun = 0;
+            window.Worker = function (...given) { window.begun += 1; return new Before(...given); };
+            """
+        )
+        page.goto(scene.trip)
+        seal = page.get_by_role("region", name="Seal")
+        seal.get_by_text("Check it in this browser", exact=True).click()
+        seal.get_by_label("Keys that you trust").set_input_files(scene.trust)
+        seal.get_by_role("button", name="Check in this browser").click()
+        page.wait_for_function("() => window.tell")
+        seal.get_by_role("button", name="Stop").click()
+        page.evaluate("() => { window.tell(); return new Promise((done) => setTimeout(done)); }")
+        assert page.evaluate("() => window.begun") == 0
+        expect(seal.get_by_role("button", name="Check in this browser")).to_be_enabled()
 
 
 def test_evidence_that_was_altered_on_its_way_does_not_hold_in_the_browser(

@@ -122,6 +122,4 @@ def visit(
     try:
         yield made
     finally:
-        # An answer that a test changes may still be on its way.
-        made.page.unroute_all(behavior="wait")
         context.close()
