@@ -27,7 +27,8 @@ _DOOR_OPEN: Final = 3 * _STEPS_PER_MINUTE
 _RISE_MCEL: Final = 6_000
 _START_E7: Final = (470_707_000, 154_395_000)
 _STEP_E7: Final = (6_500, 8_500)
-"""About 97 m per 5 s, 70 km/h, north-east."""
+"""About 97 m per 5 s, 70 km/h, north-east; each second day back, so that no trip ends at a pole."""
+_DAY: Final = 24 * 60 * _STEPS_PER_MINUTE
 _STOP_EVERY: Final = 240
 _STOP_STEPS: Final = 24
 
@@ -71,8 +72,9 @@ class SimulatedTrip:
             humidity = _drift(dice, humidity, 150, 42_000, 61_000)
             pressure = _drift(dice, pressure, 6, 95_500, 98_500)
             if step % _STOP_EVERY >= _STOP_STEPS:
-                latitude += _STEP_E7[0] + dice.randint(-2_500, 2_500)
-                longitude += _STEP_E7[1] + dice.randint(-2_500, 2_500)
+                ahead = -1 if step // _DAY % 2 else 1
+                latitude += ahead * _STEP_E7[0] + dice.randint(-2_500, 2_500)
+                longitude += ahead * _STEP_E7[1] + dice.randint(-2_500, 2_500)
             yield Sample(
                 step * INTERVAL_MS,
                 temperature_mcel=_round(temperature + _rise(step - begins)),

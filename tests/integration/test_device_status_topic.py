@@ -149,5 +149,5 @@ def test_a_broker_that_retains_nothing_still_gets_the_offload(
         truck.must("record", "--readings", files.readings, "--video", files.video)
         status, _, said = truck.run("offload")
         assert status == 0, said
-        assert "it is not told for an hour" in said
+        assert "it gets none for an hour" in said
         assert truck.must("status")["may_leave"] is True

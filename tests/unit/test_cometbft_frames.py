@@ -167,8 +167,9 @@ def test_no_more_than_a_block_is_expanded(ledger: Heights, monkeypatch: pytest.M
     found = [intkey_batch(FOUNDER, 10 * number, 5) for number in range(4)]
     txs = [carried(batch) for batch in found]
     known = ledger.application.batches
+    monkeypatch.setattr(application, "PROPOSAL_BYTES", found[0].ByteSize() // 2 + 1)
     monkeypatch.setattr(application, "BLOCK_BATCH_BYTES_MAX", found[0].ByteSize() + 1)
-    assert ledger.propose(txs) == txs[:2]
+    assert ledger.propose(txs) == txs[:1]
     assert not ledger.accepts(txs)
     frames = [each for each in known._known if each in txs]  # noqa: SLF001 - what was expanded
     assert len(frames) == 2

@@ -256,7 +256,7 @@ def test_a_presence_that_cannot_be_told_is_said_once_and_its_return_too(
     assert caplog.text.count("cannot be told: iw is not installed") == 1
     yard.presence.error = ""
     yard.pass_s(5, present=True)
-    assert caplog.text.count("can be told again") == 1
+    assert caplog.text.count("it is known again whether a site is near") == 1
 
 
 def test_a_look_that_hangs_is_said_once_and_its_end_too(

@@ -11,7 +11,7 @@ from device.camera.replay import ReplayCamera
 from device.commands.simulate import write_trip
 from device.sensors.lines import LINE_BYTES_MAX
 from device.sensors.replay_csv import CsvReplay
-from device.sensors.simulated import SimulatedTrip
+from device.sensors.simulated import MINUTES_MAX, SimulatedTrip
 from device.sensors.track import TRACK_BYTES_MAX, Track
 from device.tripsource import replayed_trip
 from device.wayseal_device import main
@@ -215,6 +215,12 @@ def test_the_simulated_trip_has_one_excursion_and_one_tamper_event() -> None:
     assert {samples[number].tamper for number in open_door} == {Tamper.DOOR_OPEN}
     with pytest.raises(RejectedError, match="20"):
         SimulatedTrip(19)
+
+
+def test_the_longest_simulated_trip_stays_on_earth() -> None:
+    positions = [each.position for each in SimulatedTrip(MINUTES_MAX).samples()]
+    assert len(positions) == MINUTES_MAX * 12  # a position beyond a pole is refused
+    assert len(set(positions)) > len(positions) * 8 // 10
 
 
 def test_simulated_files_replay_to_the_very_same_samples(tmp_path: Path) -> None:
