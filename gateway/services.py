@@ -85,8 +85,12 @@ _log = logging.getLogger(__name__)
 class Services:
     """Everything that a gateway runs besides its broker and its REST server."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, answers: Answers | None = None) -> None:
         """Open all files and connections; nothing runs before `start`.
+
+        Args:
+            settings: Of the gateway.
+            answers: Where answers to people are counted; None makes a new count.
 
         Raises:
             RejectedError: The key file is invalid, missing, or has another key than before.
@@ -95,7 +99,7 @@ class Services:
         self.settings = settings
         self.metrics = Metrics()
         self.damage = DamageNotes()
-        self.answers = Answers()
+        self.answers = answers or Answers()
         signer = own_key(settings)
         self.public_key = signer.public_key
         self._policy = Policy.parse(settings.receipts.requires)

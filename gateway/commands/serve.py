@@ -2,7 +2,7 @@
 
 import argparse
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 from contracts.backup.restoring import check_whole
@@ -14,6 +14,7 @@ from gateway import plaintext
 from gateway.api import tus
 from gateway.api.app import build_app
 from gateway.figures.watch import figures
+from gateway.peoplefirst import Answers, GivingWay
 from gateway.pki.revoked import revoked_serials
 from gateway.services import Services
 from gateway.settings import Settings
@@ -33,11 +34,12 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
     lock = locked(
         settings.data / "lock", f"data directory {settings.data} is in use by another gateway"
     )
+    answers = Answers()
     with (
         lock,
         listening(settings.rest.host, settings.rest.port) as port,
-        _broker(settings) as reachable,
-        closing(Services(reachable)) as services,
+        _broker(settings, GivingWay(answers)) as reachable,
+        closing(Services(reachable, answers)) as services,
     ):
         services.start()
         app = build_app(services)
@@ -60,7 +62,7 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
 
 
 @contextmanager
-def _broker(settings: Settings) -> Iterator[Settings]:
+def _broker(settings: Settings, give_way: Callable[[], None]) -> Iterator[Settings]:
     """Run an embedded broker, if set, with a password that only this process knows."""
     mqtt = settings.mqtt
     if not mqtt.embedded:
@@ -71,6 +73,6 @@ def _broker(settings: Settings) -> Iterator[Settings]:
 
     password = secrets.token_urlsafe()
     access = BrokerAccess(settings.tokens_file, mqtt.username, password)
-    with closing(EmbeddedBroker(mqtt.host, mqtt.port, access)) as broker:
+    with closing(EmbeddedBroker(mqtt.host, mqtt.port, access, give_way)) as broker:
         mqtt = mqtt.model_copy(update={"password": password, "port": broker.port})
         yield settings.model_copy(update={"mqtt": mqtt})

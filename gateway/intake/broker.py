@@ -9,7 +9,7 @@ import hmac
 import logging
 import threading
 from collections import deque
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -50,6 +50,8 @@ QUEUE_MESSAGES_MAX: Final = 64
 IN_FLIGHT_MAX: Final = 64
 """Messages on their way to subscribers at which the broker slows down."""
 SLOW_DOWN_S: Final = 1.0
+RECORDS_BYTES_MIN: Final = 16 << 10
+"""A longer packet brings records or what a truck offers; people come before it."""
 
 _ALL_STATUS: Final = (topic("+", Topic.STATUS),)
 """What an operator's program hears."""
@@ -162,15 +164,23 @@ class DeviceTopics(BaseTopicPlugin):
 class _LimitedReader(StreamReaderAdapter):
     """Reads from a client, and ends the connection if a packet exceeds `PACKET_BYTES_MAX`."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        give_way: Callable[[], None],
+    ) -> None:
         super().__init__(reader)
         self._writer = writer
+        self._give_way = give_way
 
     async def read(self, n: int = -1) -> bytes:
         """See `ReaderAdapter.read`."""
         if n > PACKET_BYTES_MAX:
             self._writer.close()  # amqtt itself would continue to read
             raise MQTTError(f"packet of {n} bytes, at most {PACKET_BYTES_MAX} allowed")
+        if n >= RECORDS_BYTES_MIN:
+            self._give_way()
         data: bytes = await super().read(n)
         return data
 
@@ -196,7 +206,17 @@ class _Unsaid(dict[str, Any]):
 
 
 class _Broadcasts(asyncio.Queue[Any]):
-    """Messages for subscribers; their bytes are not written out."""
+    """Messages for subscribers; their bytes are not written out, and people come before them."""
+
+    def __init__(self, give_way: Callable[[], None]) -> None:
+        super().__init__(QUEUE_MESSAGES_MAX)
+        self._give_way = give_way
+
+    async def get(self) -> Any:  # noqa: ANN401  # of amqtt
+        """See `Queue.get`."""
+        item = await super().get()
+        self._give_way()
+        return item
 
     async def put(self, item: Any) -> None:  # noqa: ANN401  # of amqtt
         """See `Queue.put`."""
@@ -206,9 +226,10 @@ class _Broadcasts(asyncio.Queue[Any]):
 class _BoundedBroker(Broker):
     """amqtt's broker with a deadline for CONNECT and bounded buffers, which it lacks."""
 
-    def __init__(self, config: BrokerConfig) -> None:
+    def __init__(self, config: BrokerConfig, give_way: Callable[[], None]) -> None:
         super().__init__(config)
-        self._broadcast_queue: asyncio.Queue[Any] = _Broadcasts(QUEUE_MESSAGES_MAX)
+        self._give_way = give_way
+        self._broadcast_queue: asyncio.Queue[Any] = _Broadcasts(give_way)
         self._subscriptions: _Subscriptions = _Subscriptions()
 
     async def stream_connected(
@@ -216,7 +237,9 @@ class _BoundedBroker(Broker):
     ) -> None:
         """See `Broker.stream_connected`."""
         await self.external_connected(
-            _LimitedReader(reader, writer), StreamWriterAdapter(writer), listener_name
+            _LimitedReader(reader, writer, self._give_way),
+            StreamWriterAdapter(writer),
+            listener_name,
         )
 
     async def _initialize_client_session(
@@ -267,8 +290,16 @@ class _BoundedBroker(Broker):
 class EmbeddedBroker:
     """Runs the broker in the event loop of its own thread."""
 
-    def __init__(self, host: str, port: int, access: BrokerAccess) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        access: BrokerAccess,
+        give_way: Callable[[], None] = lambda: None,
+    ) -> None:
         """Start listening; with port 0 the system chooses, and `self.port` tells which one.
+
+        `give_way` is called in the broker's thread before each message of a truck; it may wait.
 
         Raises:
             UnavailableError: The broker cannot listen on that address.
@@ -279,7 +310,7 @@ class EmbeddedBroker:
         self._thread = threading.Thread(target=self._loop.run_forever, name="broker", daemon=True)
         self._thread.start()
         try:
-            self._broker = self._run(self._start(host, port, access))
+            self._broker = self._run(self._start(host, port, access, give_way))
         except Exception as error:
             self._stop_loop()
             raise UnavailableError(f"MQTT broker on {host}:{port}: {error}") from error
@@ -293,7 +324,9 @@ class EmbeddedBroker:
         self._stop_loop()
 
     @staticmethod
-    async def _start(host: str, port: int, access: BrokerAccess) -> Broker:
+    async def _start(
+        host: str, port: int, access: BrokerAccess, give_way: Callable[[], None]
+    ) -> Broker:
         config = BrokerConfig(
             listeners={
                 "default": ListenerConfig(bind=f"{host}:{port}", max_connections=CONNECTIONS_MAX)
@@ -303,7 +336,7 @@ class EmbeddedBroker:
                 "gateway.intake.broker.DeviceTopics": {"access": access},
             },
         )
-        broker = _BoundedBroker(config)
+        broker = _BoundedBroker(config, give_way)
         await broker.start()
         return broker
 

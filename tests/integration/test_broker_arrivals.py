@@ -1,4 +1,4 @@
-"""Many trucks that come at the same time: each has its answer from the broker."""
+"""Trucks at the broker: many at the same time are answered, and their records give way."""
 
 import threading
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ import pytest
 
 from contracts.wire import Topic, topic
 from gateway.access import Role, Tokens
-from gateway.intake.broker import BrokerAccess, EmbeddedBroker
-from support.trucks.rogue import DEADLINE_S, Rogue
+from gateway.intake.broker import RECORDS_BYTES_MIN, BrokerAccess, EmbeddedBroker
+from support.trucks.rogue import DEADLINE_S, Rogue, until
 
 pytestmark = pytest.mark.integration
 
@@ -46,3 +46,21 @@ def test_trucks_that_come_at_once_are_all_answered(
 
     with ThreadPoolExecutor(TRUCKS) as trucks:
         assert list(trucks.map(come, given)) == [VISITS] * TRUCKS
+
+
+def test_records_give_way_before_the_broker_reads_them_and_passes_them_on(tmp_path: Path) -> None:
+    token = Tokens(tmp_path / "tokens.json").add("truck-1", Role.DEVICE)
+    access = BrokerAccess(tmp_path / "tokens.json", "gateway", "password")
+    asked: list[str] = []
+    with (
+        closing(
+            EmbeddedBroker(
+                "127.0.0.1", 0, access, lambda: asked.append(threading.current_thread().name)
+            )
+        ) as broker,
+        Rogue(f"127.0.0.1:{broker.port}", "truck-1", token) as truck,
+    ):
+        before = len(asked)
+        truck.publish(Topic.RECORDS, bytes(RECORDS_BYTES_MIN))
+        until("the message is passed on", lambda: len(asked) >= before + 2)
+    assert set(asked) == {"broker"}

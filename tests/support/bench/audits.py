@@ -84,13 +84,13 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--readings", type=int, default=max(SIZES), help="the largest size")
     parser.add_argument("--repeat", type=int, default=100, help="of each question to the index")
     parser.add_argument(
-        "--seconds", type=float, default=40, help="for which auditors ask without an offload"
+        "--seconds", type=float, default=60, help="for which auditors ask without an offload"
     )
     parser.add_argument(
         "--trip", type=int, default=10_800, help="readings of the trip that is verified"
     )
     parser.add_argument(
-        "--offload", type=int, default=90_000, help="readings of a truck beside the auditors"
+        "--offload", type=int, default=45_000, help="readings of a truck beside the auditors"
     )
     options = parser.parse_args()
     if options.readings < min(SIZES):
