@@ -32,7 +32,7 @@ class Answer:
     """One answer.
 
     Attributes:
-        told: What was requested and the HTTP status, for error messages.
+        told: The request and the HTTP status, for error messages.
         status: HTTP status.
         body: As received.
         kind: Its media type.

@@ -1,4 +1,4 @@
-"""What Sawtooth's REST API says in JSON, as the messages that it stands for.
+"""The JSON of Sawtooth's REST API, as the messages that it stands for.
 
 Any malformed document raises LookupError, TypeError or ValueError; the client says which answer it
 was. Source: Sawtooth 1.2 REST API reference.

@@ -67,7 +67,7 @@ class Options:
         log_format: Of the lines on standard error.
         tls: Files of REST's TLS; None: plain text.
         plain_text: Whether REST may listen beyond this machine without TLS.
-        engine: What makes the blocks: `SOLO` or `COMETBFT`.
+        engine: The engine that makes the blocks: `SOLO` or `COMETBFT`.
         cometbft: The program CometBFT, a path or a name; None: `cometbft`.
         light: Address and TCP port at which validators that join by a snapshot ask what was signed;
             None: closed.
@@ -104,8 +104,8 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
     """Read the command line; exit with status 2 and one line when it is wrong.
 
     Returns:
-        What serving needs; or the options of another command, whose `run` names what runs, as
-        `module:function`.
+        The options for serving; or the options of another command, whose `run` names the function
+        to run, as `module:function`.
     """
     parser = argparse.ArgumentParser(
         prog="wayseal-node",

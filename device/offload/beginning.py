@@ -27,7 +27,7 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What a new truck got.
+    """The certificate and settings that a new truck got.
 
     Attributes:
         site_id: Of the gateway that answered.

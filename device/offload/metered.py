@@ -1,4 +1,4 @@
-"""What goes over a link that costs money by the byte: readings, and as much video as is said."""
+"""A link that costs money by the byte carries readings, and as much video as the settings say."""
 
 from typing import Final
 

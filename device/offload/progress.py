@@ -35,7 +35,7 @@ class VideoProgress:
 
 
 class Progress:
-    """What was sent to and confirmed by the gateway, and when; any thread may note it.
+    """The data that was sent to and confirmed by the gateway, and when; for any thread.
 
     Args:
         clock: Seconds that never go back.
@@ -69,7 +69,7 @@ class Progress:
     def note_offset(self, recording_id: bytes, offset: int) -> None:
         """Note how many bytes of a recording are sent.
 
-        What the gateway has at the beginning, of an earlier visit, is not a move.
+        Bytes that the gateway has from an earlier visit do not count as a move.
         """
         with self._lock:
             before = self._offsets.get(recording_id)

@@ -44,7 +44,7 @@ class OffloadReport:
     Args:
         folder: The device's data directory.
         site: Where it offloads.
-        progress: What moved.
+        progress: The progress of the offload.
         told: Called after each writing; tells others.
         clock: Seconds that never go back.
     """

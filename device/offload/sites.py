@@ -1,7 +1,7 @@
 """Which gateway is at hand: the settings' sites in their order, until one answers.
 
-A gateway has to say that it is the site's before the token goes there. What was tried and which
-one answered is logged when that changes, not at each offload.
+A gateway has to say that it is the site's before the token goes there. The tried sites, and
+the one that answered, are logged when they change, not at each offload.
 """
 
 import logging

@@ -54,7 +54,7 @@ def check_site(gateway: GatewaySettings) -> dict[str, object]:
     """Ask, without a token, whether the gateway there is that of the site that the settings say.
 
     Returns:
-        What the gateway says of itself: the members of `GET /health`.
+        The gateway's statement about itself: the members of `GET /health`.
 
     Raises:
         RejectedError: It is another site's, and the settings name one; the message names both.

@@ -78,7 +78,7 @@ class Claim:
         upload: The id that the store knows the upload by, 32 bytes.
         size: Bytes that the whole file must have.
         since_ms: When it was begun, ms since the epoch.
-        metadata: What the device said about it, as Upload-Metadata; empty if unknown.
+        metadata: The device's Upload-Metadata about it; empty if unknown.
     """
 
     recording: bytes

@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What is needed of an event loop."""
+    """The part of an event loop that is needed."""
 
     def time(self) -> float:
         """Return seconds that only grow."""

@@ -110,7 +110,7 @@ class Uploads:
             recording_id: 32 bytes.
             size: Bytes of the whole recording.
             caller: The sender.
-            metadata: What the sender says about it, as Upload-Metadata.
+            metadata: The sender's Upload-Metadata about it.
 
         Raises:
             OversizedError: More than `limits` allow.

@@ -1,4 +1,4 @@
-"""Where an upload stands, what it may be, and why a request for it is refused."""
+"""The state of an upload, its limits, and the reasons why a request for it is refused."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class UploadStatus:
         whole: Whether all of it is stored and matches its announced digest.
         copies: The whole copies; empty until it is whole.
         left_s: Time in seconds after which it may be deleted; None if it will not be.
-        metadata: What its sender said about it, as Upload-Metadata; empty if unknown.
+        metadata: Its sender's Upload-Metadata about it; empty if unknown.
     """
 
     offset: int

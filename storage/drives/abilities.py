@@ -51,8 +51,8 @@ def require_abilities(options: ConnectOptions, run: Run, gate: Path) -> None:
 def explained(error: UnavailableError, options: ConnectOptions) -> UnavailableError:
     """Return a failed connection's error, with its meaning if it is about keys.
 
-    Linux answers ENOKEY if a target asks for a proof or a key that this host does not have, and
-    EKEYREJECTED if a proof does not match; nvme-cli prints strerror's words.
+    Linux answers ENOKEY if a target asks for a proof or a key that this host does not have. It
+    answers EKEYREJECTED if a proof does not match. nvme-cli prints strerror's words.
     """
     words = str(error)
     if _NO_KEY in words and options.tls:

@@ -1,4 +1,4 @@
-"""Every block device of the machine: what it is, how it is attached, what is below it."""
+"""Every block device of the machine: its kind, how it is attached, the devices below it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Device:
         disk: The disk of a partition; else empty.
         stands_on: Devices directly below: the disk of a partition, members of dm and md, and the
             device that holds the file of a loop device.
-        detail: What dm, md or a loop device is: `crypt luks`, `raid1`, the file.
+        detail: The kind of a dm, md or loop device: `crypt luks`, `raid1`, the file.
         nqn: Of the NVMe subsystem.
         paths: Of an NVMe disk; a local drive has one.
         iopolicy: How the kernel chooses among several paths; empty without multipath.

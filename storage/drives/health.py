@@ -69,7 +69,7 @@ class Health:
         throttled_times: How often it slowed down because of its temperature; None if not reported.
         power_on_hours: Hours that it was powered since manufacture; None if not reported.
         unsafe_shutdowns: How often it lost power without being told before; None if not reported.
-        endurance_warnings: What its endurance groups warn of; None if not reported.
+        endurance_warnings: Warnings of its endurance groups; None if not reported.
     """
 
     verdict: Condition

@@ -1,8 +1,8 @@
 """How a disk is attached, and the speed of its link, from its place in the kernel's device tree.
 
 Model, firmware and serial number come with it. SCSI cuts a SATA drive's model after 16 characters
-and its firmware after 4, so these are taken from IDENTIFY DEVICE, which the kernel keeps in page
-89h of the drive's vital product data.
+and its firmware after 4. So both are taken from IDENTIFY DEVICE, which the kernel keeps in page 89h
+of the drive's vital product data.
 """
 
 import re

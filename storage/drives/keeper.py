@@ -35,7 +35,7 @@ class Attempt(threading.Thread):
     """Makes one connection in the background.
 
     Attributes:
-        said: What was done or failed, once it ended.
+        said: The work that was done or failed, once it ended.
     """
 
     def __init__(self, fabric: Fabric, wanted: WantedConnection) -> None:
@@ -98,7 +98,7 @@ class Keeper:
         reported by a later step.
 
         Returns:
-            What was done or failed, one sentence each.
+            The steps that were done or failed, one sentence each.
 
         Raises:
             RejectedError: The file of connections is invalid.
@@ -116,7 +116,7 @@ class Keeper:
         """Ask all drives for their health now and then, for programs that are not root.
 
         Returns:
-            What failed, in words.
+            The failure, in words.
         """
         if self._asked_s is not None and self._clock() - self._asked_s < HEALTH_EVERY_S:
             return []

@@ -19,7 +19,7 @@ SEEN_S: Final = 5.0
 
 
 class Word(StrEnum):
-    """What happens to reads and writes."""
+    """The state of reads and writes."""
 
     LIVE = "live"
     DEGRADED = "degraded"

@@ -1,4 +1,4 @@
-"""What is mounted where, and the mount that a path is on. Source: proc(5), mountinfo."""
+"""The mounts of the machine, and the mount that a path is on. Source: proc(5), mountinfo."""
 
 import re
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class Mount:
         root: Its directory that is mounted; not `/` for a bind mount or subvolume.
         point: Where it is mounted.
         filesystem: Its kind, `xfs`.
-        source: What was mounted, `/dev/sda1`.
+        source: The mounted device, `/dev/sda1`.
         read_only: The mount or the file system refuses writes.
         turned_read_only: The file system refuses writes, although it was mounted for writing.
         options: Of the file system.

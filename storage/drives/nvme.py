@@ -31,7 +31,7 @@ _CONTROLLER: Final = re.compile(r"nvme\d+")
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """What the kernel does about a controller that does not answer; None is never.
+    """The kernel's time limits for a controller that does not answer; None is never.
 
     Attributes:
         reconnect_delay_s: Pause between two attempts to connect again.

@@ -1,4 +1,4 @@
-"""What is below a directory: its mount and the block device."""
+"""The mount and the block device below a directory."""
 
 import errno
 import os

@@ -31,7 +31,7 @@ _WORLD_WIDE: Final = re.compile(r"nn-0x[0-9a-f]{16}:pn-0x[0-9a-f]{16}", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class Reconnect:
-    """What the kernel does about a lost link, seconds; -1 is never.
+    """The kernel's time limits for a lost link, seconds; -1 is never.
 
     Attributes:
         keep_alive_s: Silence after which the link counts as lost.

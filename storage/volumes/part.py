@@ -6,8 +6,9 @@ record says how much of it is written.
 
 Writes bypass the page cache (O_DIRECT), one buffer at a time. Measured on ext4 over virtio, 1 GiB
 with an fsync for each 64 MiB: 0.8 to 1.6 GB/s direct, for pieces of 1 to 8 MiB alike; 0.3 to 2.1
-GB/s buffered with early write-back, which varied from run to run and evicts from the cache what
-readers use. File systems without O_DIRECT get the same writes through the cache.
+GB/s buffered with early write-back. The buffered rate varied from run to run, and buffered writes
+evict data from the cache that readers use. File systems without O_DIRECT get the same writes
+through the cache.
 """
 
 import ctypes

@@ -100,7 +100,7 @@ class Chain(BlockStore):
         Args:
             block: The next block.
             receipts: Of its transactions.
-            update: What it changes in the state.
+            update: The changes of the block to the state.
             sync: False leaves it to `sync` to make it durable.
 
         Raises:

@@ -169,7 +169,7 @@ class BlockLog:
     def recover(self, known: int) -> Iterator[tuple[int, bytes]]:
         """Yield offset and body of every record from offset `known` on; cut off a torn last record.
 
-        What is yielded is durable: the process before may have died between writing and syncing.
+        Yielded records are durable: the process before may have died between writing and syncing.
 
         Raises:
             RejectedError: A record is damaged.

@@ -15,7 +15,7 @@ class Progress:
 
     Args:
         of: How many blocks there are to replay; asked once, when there is something to say.
-        what: What holds them.
+        what: The thing that holds the blocks.
         now_s: Returns the time, seconds, from any origin.
     """
 

@@ -79,7 +79,7 @@ def read_ended(path: Path) -> Predecessor:
 
 
 class _Ended:
-    """Notes, block by block, what an export says of its ledger."""
+    """Notes, block by block, the facts that an export states about its ledger."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

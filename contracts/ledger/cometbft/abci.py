@@ -29,7 +29,7 @@ MESSAGE_BYTES_MAX: Final = 104_857_600
 AHEAD_BYTES_MAX: Final = 64 << 20
 """Requests of one connection that wait for their answers; CometBFT waits to write more."""
 AHEAD_OVERHEAD_BYTES: Final = 200
-"""What each of them takes besides its own bytes, about."""
+"""Memory that each such request takes besides its own bytes, about."""
 _BUFFER_BYTES: Final = 1 << 16
 _MORE: Final = 0x80
 _VARINT_BYTES_MAX: Final = 10
@@ -43,8 +43,8 @@ class AbciServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
     Args:
         path: Of the socket; its directory is private to this user.
-        methods: What answers each request, by its name in `Request`. One that raises ends the
-            engine: a validator that cannot execute must not go on.
+        methods: The function that answers each request, by its name in `Request`. A function that
+            raises ends the engine: a validator that cannot execute must not go on.
         failed: Told once of such an error.
     """
 

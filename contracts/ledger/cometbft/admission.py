@@ -1,4 +1,4 @@
-"""What the engine's mempool takes: batches that could be decided now, each of them once."""
+"""The engine's mempool takes batches that could be decided now, each of them once."""
 
 import threading
 from collections import OrderedDict
@@ -19,7 +19,7 @@ class Admission:
     """Decides about each batch, and knows the transactions on the way; any thread.
 
     Args:
-        chain: What is committed.
+        chain: The committed blocks.
         executing: Knows which families have a processor.
     """
 

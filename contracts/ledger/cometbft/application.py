@@ -82,7 +82,7 @@ ROOM_RETRY_S: Final = 1.0
 
 @dataclass(slots=True)
 class _Height:
-    """What a height led to, until it is committed."""
+    """The results of a height, until it is committed."""
 
     txs: Sequence[bytes] = ()
     decisions: list[Decision] = field(default_factory=list)

@@ -45,8 +45,8 @@ class _Known:
 class CarriedBatches:
     """Parses and verifies each transaction of the engine once; safe in any thread.
 
-    What was not asked for the longest time is forgotten first: what proposers are shown is asked
-    for at each height, and what waits behind it is not.
+    The batch that was not asked for the longest time is forgotten first: batches that proposers
+    are shown are asked for at each height, and those that wait behind them are not.
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class AllowedBatches:
 
     Args:
         chain: Says whether a batch may be compressed.
-        batches: What was verified already.
+        batches: The batches that were verified already.
     """
 
     def __init__(self, chain: BlockReader, batches: CarriedBatches) -> None:

@@ -1,4 +1,4 @@
-"""What a height decides about each batch, and how the engine passes it on."""
+"""The decision of a height about each batch, and how the engine passes it on."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -9,7 +9,7 @@ from contracts.ledger.execution.verify import VerifiedBatch
 
 
 class Code(IntEnum):
-    """What becomes of a batch, as the engine passes it on; each validator says the same."""
+    """The outcome of a batch, as the engine passes it on; each validator gives the same one."""
 
     TAKEN = 0
     INVALID = 1
@@ -27,7 +27,7 @@ Result = InvalidTransaction | Obstacle | Code | None
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one height decided about a batch."""
+    """The decision of one height about a batch."""
 
     batch: VerifiedBatch
     result: Result

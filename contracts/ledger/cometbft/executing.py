@@ -1,9 +1,9 @@
 """Executes the batches of a height one after the other, also those of other processes' families.
 
-A transaction processor registers at the component port of each validator. While one has none for a
-family, it lets no such batch into its mempool and refuses proposals with them; a height that the
-others decided all the same waits here until a processor is back: skipping it would lead to another
-state.
+A transaction processor registers at the component port of each validator. While a
+validator has none for a family, it lets no such batch into its mempool and refuses proposals with
+them. A height that the others decided all the same waits here until a processor is back: skipping
+it would lead to another state.
 """
 
 import logging

@@ -21,7 +21,7 @@ from contracts.validators import setting_in
 
 @dataclass(frozen=True, slots=True)
 class FirstBlock:
-    """What the first block of a network says.
+    """The facts that the first block of a network states.
 
     Attributes:
         id: Of the block: `genesis_block_id` of a trust file.

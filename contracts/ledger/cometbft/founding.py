@@ -1,4 +1,4 @@
-"""What the engine's genesis file tells the application: how the ledger of a network begins.
+"""The engine's genesis file tells the application how the ledger of a network begins.
 
 It begins with its first block; or with the next block of a ledger that one signer made until then.
 All blocks of that one are repeated beforehand by each validator, from an export, as a network's
@@ -121,7 +121,7 @@ def go_on(
         chain: Ends with the repeated ledger's last block.
         predecessor: That ledger.
         administrator: May change settings on it; signs that the network goes on from it.
-        settings: What the network needs: its name, its validators.
+        settings: Settings that the network needs: its name, its validators.
         time_s: When it begins, seconds since 1970, UTC.
     """
     head = chain.head

@@ -1,7 +1,7 @@
-"""What validators signed about the blocks that a validator took from a snapshot: one file.
+"""One file with the validators' signatures for the blocks that came from a snapshot.
 
-Its engine has only the heights after the snapshot. Evidence of an older block needs the header that
-names it, and the headers at which the validators changed.
+The engine of such a validator has only the heights after the snapshot. Evidence of an older block
+needs the header that names it, and the headers at which the validators changed.
 
     16   magic
     n    SealedHeader, one after the other, by rising height

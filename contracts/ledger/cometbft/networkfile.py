@@ -25,7 +25,7 @@ _PEER: Final = re.compile(r"[0-9a-f]{40}@[^@,\s]+:\d{1,5}")
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What the others have to know of a validator.
+    """The facts that the other validators must know about a validator.
 
     Attributes:
         public_key: With which it votes, 66 hexadecimal digits.
@@ -171,7 +171,7 @@ def read_json(path: Path, what: str) -> dict[str, Any]:
 
     Args:
         path: The file.
-        what: What it should be, for people.
+        what: The expected kind of file, for people.
 
     Raises:
         RejectedError: It is missing, or is something else.

@@ -1,4 +1,4 @@
-"""What a proposer puts into a height, and what validators accept in one.
+"""The batches that a proposer puts into a height, and those that validators accept in one.
 
 Batches are sorted so that each comes after those it depends on: two validators that got them in
 different orders would refuse batches that are only early.
@@ -12,7 +12,7 @@ from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX
 from contracts.ledger.execution.verify import BATCH_ADDRESSES_MAX, VerifiedBatch
 
 TX_OVERHEAD_BYTES: Final = 16
-"""What CometBFT adds to a transaction in its block: the field's number and the length."""
+"""Bytes that CometBFT adds to a transaction in its block: the field's number and the length."""
 PROPOSAL_BYTES: Final = 2 << 20
 """A proposer adds no batch to a height that would have more: a second or two of readings.
 

@@ -1,4 +1,4 @@
-"""What the validators signed about a block: the engine's header that names it, and their commit.
+"""A block's seal: the engine's header that names the block, and the validators' commit.
 
 The block of height H is named by the header of the next height. That one exists a moment after the
 block: each block makes the engine go on by one height more.

@@ -21,7 +21,7 @@ from contracts.sawtooth.batches import Family
 from contracts.sawtooth.block_info import FAMILY, block_info_batch, latest_block_info
 
 NO_SIGNER: Final = "00" * 33
-"""What an entry says of the signer of a block that a network made."""
+"""The signer in an entry about a block that a network made."""
 
 
 def time_batch(signer: Signer, head: StoredBlock, read: Read, time_s: int) -> Batch:
@@ -51,7 +51,7 @@ def is_time(batch: VerifiedBatch) -> bool:
 def check_time(batch: VerifiedBatch, head: StoredBlock, time_s: int) -> None:
     """Check that a batch tells the time of the height, and nothing else.
 
-    What it says of the block before is checked by the family's rules.
+    The family's rules check the facts in it about the block before.
 
     Raises:
         RejectedError: It does not.

@@ -26,7 +26,7 @@ TCP: Final = "tcp://"
 IPC: Final = "ipc://"
 PORT_MAX: Final = 65_535
 SOCKET_PATH_BYTES_MAX: Final = 107
-"""What a Unix socket's address holds."""
+"""Longest path that a Unix socket's address holds."""
 _HOST: Final = re.compile(r"\*|[\w.-]+|\[[\w:.%]+\]")  # ZeroMQ gives other characters a meaning
 
 

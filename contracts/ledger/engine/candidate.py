@@ -82,7 +82,7 @@ class OwnDependency:
 
 
 Obstacle = Refusal | Orphan | OwnDependency
-"""What keeps a batch from being executed."""
+"""The reason why a batch cannot be executed."""
 
 
 class Candidate:

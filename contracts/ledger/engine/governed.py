@@ -1,4 +1,4 @@
-"""What settings and roles say, read again only once a block may have changed it."""
+"""Settings and roles, read again only once a block may have changed them."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -15,7 +15,7 @@ class Governed(Generic[_Said]):
     Args:
         blocks: The chain.
         read: Reads it from the state after a block.
-        before: What holds before the first block.
+        before: The value before the first block.
     """
 
     def __init__(

@@ -103,7 +103,7 @@ class BlockReader(Protocol):
     """Reads committed blocks and the state after them; safe in any thread.
 
     Order: A block becomes visible after all before it, together with its receipts and its state.
-    Durability: What is visible has been synced and is never taken back.
+    Durability: A visible block has been synced and is never taken back.
     Errors: All but `head`, `governed_since` and `follow` raise `UnavailableError` when what is
         stored cannot be read.
     """
@@ -117,7 +117,7 @@ class BlockReader(Protocol):
     def governed_since(self) -> int:
         """Return the newest block that may have changed what later blocks obey; 0 if none is known.
 
-        What was read of settings and roles stays true as long as this number does. It changes after
+        Settings and roles that were read stay true as long as this number does. It changes after
         `head` has, so it is read first.
         """
         ...

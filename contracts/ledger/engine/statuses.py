@@ -1,4 +1,4 @@
-"""What became of submitted batches, and waiting for it; used by the event loop's thread only.
+"""The outcomes of submitted batches, and waiting for them; for the event loop's thread only.
 
 Source: Sawtooth 1.2, REST API specification, `/batch_statuses`.
 """
@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 @dataclass(slots=True)
 class Outcome:
-    """What one round of an engine decided.
+    """The decisions of one round of an engine.
 
     Attributes:
         decided: Ids of batches that left the queue, valid or not.

@@ -102,7 +102,7 @@ class Parked(_Waiting[Family]):
 
         Args:
             batch: The batch.
-            family: What it needs.
+            family: The family whose processor it needs.
             pending: Whether this copy's status is PENDING; else its id is not returned.
 
         Returns:

@@ -1,4 +1,4 @@
-"""What the setting `sawtooth.validator.block_validation_rules` demands of a block.
+"""The demands of the setting `sawtooth.validator.block_validation_rules` on a block.
 
 `NofX` limits the transactions of a family in one block. `XatY` and `local` demand something of the
 transaction at a position: this node honours them for the transaction that it puts there itself, and

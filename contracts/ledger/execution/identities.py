@@ -1,7 +1,7 @@
 """The on-chain identities: family `sawtooth_identity` 1.0.
 
 Keys listed in `sawtooth.identity.allowed_keys` set policies, and roles that
-name a policy. What the ledger makes of them is in `permissions.py`.
+name a policy. `permissions.py` says how the ledger uses them.
 
 Source: Sawtooth 1.2.6, Identity transaction family; messages as its processor's.
 """

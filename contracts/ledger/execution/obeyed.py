@@ -28,7 +28,7 @@ _NAMESPACES: Final = (address.SETTINGS_NAMESPACE, address.IDENTITY_NAMESPACE)
 
 @dataclass(frozen=True, slots=True)
 class Obeyed:
-    """What one block obeys.
+    """The settings and roles that one block obeys.
 
     Attributes:
         permitted: The families that the network permits.

@@ -1,4 +1,4 @@
-"""Who may sign batches and transactions, by the roles and policies on the chain.
+"""The keys that may sign batches and transactions, by the roles and policies on the chain.
 
 Source: Sawtooth 1.2 administration guide, "Configuring Validator and Transactor
 Permissions"; order of the roles as in its permission verifier.

@@ -46,7 +46,7 @@ _OPTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class CurveKeys:
-    """What a processor proves itself with at a component port that wants CURVE.
+    """The keys with which a processor proves itself at a component port that wants CURVE.
 
     Attributes:
         secret: The processor's own secret key, Z85.

@@ -31,7 +31,7 @@ class Kind:
         status: HTTP status.
         code: Sawtooth's number for it; numbers from 200 on are ours.
         title: Short headline.
-        message: What is wrong, for people.
+        message: The fault, for people.
     """
 
     status: int

@@ -28,7 +28,7 @@ METHODS: Final[Mapping[str, frozenset[str]]] = {
     "validators": frozenset({"height", "page", "per_page"}),
     "consensus_params": frozenset({"height"}),
 }
-"""What is passed on, with which parameters."""
+"""The calls that are passed on, each with its parameters."""
 QUESTION_BYTES_MAX: Final = 4_096
 QUESTIONS_MAX: Final = 4
 """Questions in one request."""

@@ -32,7 +32,7 @@ class Metrics(Collector):
 
     Args:
         blocks: The chain.
-        ready: What does not work.
+        ready: Names the parts that do not work.
         data: The directory of the chain, whose disk is looked at; None: no disk is.
     """
 

@@ -30,7 +30,7 @@ class _Claim(Generic[Holder]):
 
 
 class Claims(Generic[Holder]):
-    """What undecided batches declare; a holder stands for one batch."""
+    """The addresses that undecided batches declare; a holder stands for one batch."""
 
     def __init__(self) -> None:
         self._at: dict[str, _Claim[Holder]] = {}

@@ -21,7 +21,7 @@ QUIET_TIMES: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What waits for the next block.
+    """The batches that wait for the next block.
 
     Attributes:
         came: Submissions since the last block took its own.

@@ -20,7 +20,7 @@ from contracts.succession import SETTING, Predecessor, predecessors_in
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What became of an exported chain.
+    """The result of replaying an exported chain.
 
     Attributes:
         predecessor: The old chain, as the new one has it on record.

@@ -25,8 +25,8 @@ from contracts.sawtooth.block_info import (
 _LOG = logging.getLogger(__name__)
 
 REPEATED_S: Final = 10
-"""Time, seconds, for which rounds that make no block share one batch. What a processor read in one
-of them stays true in the next."""
+"""Time, seconds, for which rounds that make no block share one batch. A time that a processor
+read in one of them stays true in the next."""
 _ADDRESSES: Final = 2 * len(ADDRESSES)
 """Inputs and outputs of the batch."""
 _NO_TIME: Final = "blocks have no time"

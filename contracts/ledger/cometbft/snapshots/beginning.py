@@ -1,4 +1,4 @@
-"""What a validator that begins with a snapshot knows of its network beforehand."""
+"""The facts that a validator knows of its network before it begins with a snapshot."""
 
 import threading
 from dataclasses import dataclass

@@ -2,7 +2,8 @@
 
 The engine's light client vouches for the id of the newest block. A block's header has that id as
 its hash, and names the block before. So a chunk with another header is found at once, and so is its
-sender. What a header does not bind, batches and what validators signed, is checked at the end.
+sender. A header does not bind batches and the validators' signatures; they are checked at the
+end.
 """
 
 import hashlib

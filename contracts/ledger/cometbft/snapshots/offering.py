@@ -54,7 +54,7 @@ class Offering:
 
     Args:
         chain: The chain.
-        signed: What the engine's validators signed.
+        signed: The headers and commits that the engine's validators signed.
     """
 
     def __init__(self, chain: Chain, signed: Signed) -> None:

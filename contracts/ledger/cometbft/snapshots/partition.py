@@ -33,7 +33,7 @@ _NUMBERS: Final = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What a chunk holds.
+    """The content of a chunk.
 
     Attributes:
         first: Its oldest block.

@@ -64,7 +64,7 @@ class _BadChunksError(RejectedError):
     """Some chunks are wrong.
 
     Args:
-        why: What is wrong.
+        why: The fault.
         chunks: Which ones may be.
     """
 
@@ -86,9 +86,9 @@ class _Taking:
     """A snapshot under way.
 
     Attributes:
-        spans: What each chunk holds, as the snapshot says.
+        spans: The content of each chunk, as the snapshot says.
         links: What each chunk begins with, as far as that is known; after the last one, nothing.
-        senders: Who sent each chunk that is there.
+        senders: The sender of each chunk that is there.
         liars: Senders of whom nothing more is taken.
     """
 
