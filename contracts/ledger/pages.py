@@ -20,7 +20,7 @@ _BLOCK: Final = tag_of(CommittedBlock.BLOCK_FIELD_NUMBER, is_sized=True)
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A block and what its transactions did.
+    """A block and the receipts of its transactions.
 
     Attributes:
         block: The block.

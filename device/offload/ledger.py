@@ -1,7 +1,8 @@
 """Which ledger receipts must name: the one of the settings, or the one that it has gone on as.
 
-A receipt of another ledger makes the device ask the gateway for what an administrator has signed of
-that. Only the signature counts, never the gateway's word, and what was followed is kept.
+A receipt of another ledger makes the device ask the gateway for an administrator's signed statement
+about that ledger. Only the signature counts, never the gateway's word. A statement that the device
+followed is kept.
 """
 
 import base64
@@ -55,7 +56,7 @@ class PinnedLedger:
         """Go on with the ledger that a receipt names, if an administrator has signed that.
 
         Args:
-            wire: The receipt, as it arrived; what is wrong with it is found when it is accepted.
+            wire: The receipt, as it arrived; its faults are found when it is accepted.
         """
         named = self._named(wire)
         if named is None or named in self._strangers:

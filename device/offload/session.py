@@ -178,7 +178,7 @@ class Session:
         if self.kept_back and not self.uploads.is_idle:
             return True
         trips = set(self.outbox.awaiting_receipt()) - self.uploads.failures.keys()
-        if self.kept_back:  # the digest of what is not sent is not held either
+        if self.kept_back:  # the digest of an unsent recording is not held either
             return bool(trips - self.kept_back or self.outbox.unsent())
         return bool(trips) or self.outbox.unheld_count() > 0
 

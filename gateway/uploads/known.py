@@ -109,7 +109,7 @@ class KnownUploads:
     def claim_of(self, recording_id: bytes, caller: Caller) -> Claim:
         """Return the caller's upload; an operator may continue any device's.
 
-        An older gateway noted nobody's name: then the first caller who may have it gets it.
+        An older gateway noted no name: then the first caller that may have the upload gets it.
 
         Raises:
             UnknownUploadError: It was never begun, or age has deleted it.

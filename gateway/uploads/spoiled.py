@@ -1,8 +1,8 @@
 """Refuses requests that could make the gateway read a whole upload again and again.
 
-Bytes that may not be kept (a wrong checksum, a connection that broke before the checksum could
-be checked, more bytes than announced) are in the upload's hash already. So the upload must be
-opened again, which reads and hashes everything that it has.
+Bytes may not be kept after a wrong checksum, if the connection broke before the checksum could be
+checked, and if there are more than announced. They are in the upload's hash already. So the upload
+must be opened again, which reads and hashes everything that it has.
 """
 
 from typing import Final

@@ -39,7 +39,7 @@ _IDENTIFY_BYTES: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """How a disk is attached and what it is.
+    """How a disk is attached, and its kind.
 
     Attributes:
         interface: One word, see docs/storage.md: `nvme-tcp`, `nvme-pcie`, `sata-ssd`, `usb`, …

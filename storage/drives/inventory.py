@@ -17,7 +17,7 @@ from storage.volumes.volume import VolumePlace
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The machine's block devices and what is on them.
+    """The machine's block devices and their contents.
 
     Attributes:
         filesystems: By device name.

@@ -59,7 +59,7 @@ class Attempt(threading.Thread):
 
 
 class Keeper:
-    """Connects and mounts what is missing; reports what it did and what failed.
+    """Makes missing connections and mounts; reports each step and each failure.
 
     Args:
         kernel: Of the machine.

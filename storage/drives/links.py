@@ -1,4 +1,4 @@
-"""The state of a drive's link, and what it means for reads and writes, in plain words.
+"""The state of a drive's link, and its meaning for reads and writes, in plain words.
 
 It is read from sysfs alone: asking the drive, or nvme-cli, can block for a minute when a link is
 down.

@@ -19,7 +19,7 @@ _MEMORY: Final = ("tmpfs", "ramfs", "rootfs", "devtmpfs")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A directory of a volume and what is below it.
+    """A directory of a volume, with the mount and the device below it.
 
     Attributes:
         name: Of the volume in the gateway's settings.

@@ -3,7 +3,7 @@
 A lost NVMe-oF link may stall I/O for minutes without an error, in a state in which no signal
 reaches the thread. So only a volume's own few threads touch it. Other threads wait for them, at
 most `ANSWER_LIMIT_S`. One thing cannot be bounded: a thread that is stuck in the kernel stays there
-until its I/O ends, with its 2 MiB of memory, and so does the process when it exits.
+until its I/O ends, with its 2 MiB of memory. A process that exits waits for it.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""The whole chain as one file: what a successor ledger takes over, whatever engine it runs.
+"""The whole chain as one file, which a successor ledger takes over, whatever engine it runs.
 
 Layout, big-endian:
 
@@ -7,7 +7,7 @@ Layout, big-endian:
     u32  0
     32   SHA-256 of every byte before
 
-The headers are there for what they prove: the state root after each block, which a successor must
+The headers are there because they prove the state root after each block, which a successor must
 reach, and the ids that receipts and evidence of this ledger name.
 """
 

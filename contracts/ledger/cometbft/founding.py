@@ -187,7 +187,7 @@ def _check_on_record(chain: Chain, candidate: Candidate, founding: Founding) -> 
 
 
 def network_block(chain: Chain, candidate: Candidate, height: int) -> tuple[Block, Update]:
-    """Return the next block, as all validators make it, and what it changes."""
+    """Return the next block, as all validators make it, and its changes."""
     head, update = chain.head, chain.state.update(candidate.changes)
     block = build_network_block(
         candidate.batches,

@@ -17,9 +17,9 @@ PROPOSAL_BYTES: Final = 2 << 20
 """A proposer adds no batch to a height that would have more: a second or two of readings.
 
 All validators execute a height before they begin the next. A batch may be larger alone, and
-validators accept what another version proposes. The proposer looks at the first batches of its
-mempool that have twice as many bytes: the mempool has a batch after those that it depends on, and a
-batch that comes too early all the same is offered again by the validator that took it.
+validators accept proposals of another version. The proposer looks at the first batches of its
+mempool that have twice as many bytes. The mempool has a batch after those that it depends on. If a
+batch comes too early all the same, the validator that took it offers it again.
 """
 
 

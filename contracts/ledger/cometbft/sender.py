@@ -100,7 +100,7 @@ class Sender:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread; what was not sent is lost, and its senders repeat it."""
+        """End the thread; unsent batches are lost, and their senders repeat them."""
         with self._changed:
             self._stopping.set()
             self._changed.notify()

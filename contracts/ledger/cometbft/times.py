@@ -1,8 +1,8 @@
 """Begins blocks with the time, as `solo` does; here the time is the engine's.
 
 The validator that proposes a height puts a batch of family `block_info` first. The time in it is
-that of the height, the median of what the validators' clocks said when they signed the height
-before: one validator's clock, however wrong, does not move it. Each validator checks it.
+that of the height: the median of the validators' clocks when they signed the height before. One
+validator's clock, however wrong, does not move it. Each validator checks it.
 
 Source: CometBFT 0.38 specification, "BFT Time"; Sawtooth 1.2, BlockInfo transaction family.
 """

@@ -121,7 +121,7 @@ def join_network(options: argparse.Namespace) -> None:
 
 
 def resync(options: argparse.Namespace) -> None:
-    """Forget the chain of a validator, which then makes it again of what the others have.
+    """Forget the chain of a validator, which then makes it again from the others' blocks.
 
     Its keys stay, and so does the record of its votes: without it, it could vote twice. Where the
     network goes on from a ledger, that one's blocks come from its export, or with a snapshot.

@@ -50,7 +50,7 @@ QUEUED_MESSAGES_MAX: Final = 16
 OUTBOX_BYTES_MAX: Final = 32 << 20
 """Bytes kept for one connection besides those messages; with more, it is closed."""
 STALL_MAX_S: Final = 30.0
-"""Time, seconds, after which a connection that reads nothing of what is kept is closed."""
+"""Time, seconds, after which a connection that reads none of the kept bytes is closed."""
 HEARTBEAT_S: Final = 10.0
 """Silence, seconds, after which a processor or subscriber is pinged, repeatedly."""
 SILENCE_MAX_S: Final = 120.0

@@ -37,7 +37,7 @@ class Listening:
     Attributes:
         endpoint: `tcp://HOST:PORT` or `ipc:///PATH`.
         secret_key: CURVE secret key of the port, Z85; None without CURVE.
-        client_keys: CURVE public keys of those who may connect, Z85.
+        client_keys: CURVE public keys of the clients that may connect, Z85.
 
     Raises:
         RejectedError: The endpoint is malformed, or would be open to strangers.

@@ -29,7 +29,7 @@ class _Entry(Generic[Need]):
 
 
 class _Waiting(Generic[Need]):
-    """Holds batches in order of arrival, by what each of them needs."""
+    """Holds batches in order of arrival, by the need of each of them."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[str, _Entry[Need]] = OrderedDict()

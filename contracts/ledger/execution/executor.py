@@ -66,7 +66,7 @@ class InvalidTransaction:
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """The inputs or outputs of transactions: addresses, and what addresses begin with.
+    """The inputs or outputs of transactions: addresses, and prefixes of addresses.
 
     Attributes:
         namespaces: As declared.

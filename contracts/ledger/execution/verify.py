@@ -77,7 +77,7 @@ def verify_batch(batch: Batch) -> VerifiedBatch:
     """Check structure and signatures of one batch.
 
     Raises:
-        RejectedError: Names the batch or transaction, and what is wrong.
+        RejectedError: Names the batch or transaction, and its fault.
     """
     headers = check_batch(batch).headers
     name = batch.header_signature[:16]

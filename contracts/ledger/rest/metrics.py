@@ -53,7 +53,7 @@ class Metrics(Collector):
         yield from ()
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics; what cannot be read is left out."""
+        """Yield the metrics; values that cannot be read are left out."""
         out = self._ready.out()
         yield _gauge("ready", "1 if the node would take a batch now, else 0.", not out)
         works = GaugeMetricFamily(

@@ -27,7 +27,7 @@ class Submit:
     Args:
         submitter: Takes the valid ones.
         verifier: Checks them.
-        blocks: The chain, whose newest state says who may sign.
+        blocks: The chain, whose newest state names the keys that may sign.
     """
 
     def __init__(self, submitter: Submitter, verifier: Verifier, blocks: BlockReader) -> None:

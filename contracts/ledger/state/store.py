@@ -1,4 +1,4 @@
-"""Tables of what can be computed from the blocks, for quick finding: LMDB and sorted files.
+"""Tables of values computed from the blocks, for quick finding: LMDB and sorted files.
 
 A block's entries go into memory at once. A thread of its own writes them to
 disk, durably, every some ten thousand entries. So committing a block costs no

@@ -108,7 +108,7 @@ class _Taking:
         return range(first, first + self.spans[index].parts)
 
     def sent_by(self, chunks: Sequence[int]) -> str:
-        """Return who sent some chunks, for messages."""
+        """Return the senders of some chunks, for messages."""
         return " and ".join(sorted({self.senders[index] for index in chunks}))
 
 
@@ -313,9 +313,9 @@ class Restoring:
     def _again(
         self, taking: _Taking, error: _BadChunksError, index: int
     ) -> ResponseApplySnapshotChunk:
-        """Have chunks fetched again, and all others of those who sent them, from somebody else.
+        """Have chunks, and all others of their senders, fetched again from other senders.
 
-        Of a block that came in parts, all parts are.
+        If a block came in parts, all its parts are fetched again.
         The chunk that has just come stays where it is, unless it is one of them.
         """
         senders = {taking.senders[each] for each in error.chunks}
