@@ -15,7 +15,7 @@ class Progress:
 
     Args:
         of: How many blocks there are to replay; asked once, when there is something to say.
-        what: The thing that holds the blocks.
+        what: The source of the blocks, in words.
         now_s: Returns the time, seconds, from any origin.
     """
 
