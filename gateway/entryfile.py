@@ -24,7 +24,41 @@ from contracts.runtime.files import (
 from storage.checked.damage import DamageNotes
 
 Entry = dict[str, str]
+MALFORMED: Final = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)
+"""What a file of other content than ours leads to, read and checked without care."""
 _ENTRY: Final = re.compile(rb'"[^"{}]*": *\{[^{}]*\}')
+
+
+def plain_entries(
+    path: Path, what: str, check: Callable[[Entry], object], remedy: str
+) -> dict[str, Entry]:
+    """Return the entries of a file without checksums; none if there is no file.
+
+    Args:
+        path: The file.
+        what: Names its kind in the error.
+        check: Raises an error for an invalid entry.
+        remedy: What to do about a damaged file.
+
+    Raises:
+        RejectedError: The file is damaged.
+    """
+    try:
+        entries: dict[str, Entry] = json.loads(path.read_text("utf-8"))
+        for entry in entries.values():
+            check(entry)
+    except FileNotFoundError:
+        return {}
+    except (*MALFORMED, RejectedError) as error:
+        raise RejectedError(f"{what} {path}: {error!r}; {remedy}") from error
+    return entries
 
 
 class EntryFile:
@@ -76,14 +110,7 @@ class EntryFile:
             entries = self._parsed(self.path.read_bytes())
             for name, entry in entries.items():
                 self._check(name, entry)
-        except (
-            OSError,
-            ValueError,
-            LookupError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-        ) as error:
+        except MALFORMED as error:
             raise RejectedError(f"{self._kind} file {self.path}: {error!r}") from error
         return entries
 

@@ -21,6 +21,7 @@ from contracts.runtime.files import (
     remove_file,
     write_file,
 )
+from gateway.entryfile import Entry, plain_entries
 
 LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Crockford's base 32, without letters that look like digits."""
@@ -111,30 +112,14 @@ class ClaimCodes:
             del claims[device_id]
             self._write(claims)
 
-    def _read(self) -> dict[str, dict[str, str]]:
-        try:
+    def _read(self) -> dict[str, Entry]:
+        remedy = "remove the file and make the codes again"
+        claims = plain_entries(self._path, "claim codes", _check, remedy)
+        if claims:
             check_private("file of claim codes", self._path)
-            claims: dict[str, dict[str, str]] = json.loads(self._path.read_text("utf-8"))
-            for each in claims.values():
-                parse_rfc3339(each["expires"])
-                bytes.fromhex(each["sha256"])
-        except FileNotFoundError:
-            return {}
-        except (
-            OSError,
-            ValueError,
-            LookupError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-            RejectedError,
-        ) as error:
-            raise RejectedError(
-                f"claim codes {self._path}: {error!r}; remove the file and make the codes again"
-            ) from error
         return claims
 
-    def _write(self, claims: dict[str, dict[str, str]]) -> None:
+    def _write(self, claims: dict[str, Entry]) -> None:
         kept = {
             name: each
             for name, each in claims.items()
@@ -172,3 +157,8 @@ class Guesses:
 
 def _digest(code: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()
+
+
+def _check(claim: Entry) -> None:
+    parse_rfc3339(claim["expires"])
+    bytes.fromhex(claim["sha256"])

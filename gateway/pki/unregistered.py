@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import RejectedError
 from contracts.records.clock import now_ms, parse_rfc3339, rfc3339
 from contracts.runtime.files import OWNER_ONLY, in_turn, make_directory, write_file
+from gateway.entryfile import Entry, plain_entries
 
 WAITING_MAX: Final = 1_000
 
@@ -29,26 +29,7 @@ class Unregistered:
         Raises:
             RejectedError: The file is damaged.
         """
-        try:
-            found: dict[str, dict[str, str]] = json.loads(self.path.read_text("utf-8"))
-            for each in found.values():
-                parse_rfc3339(each["since"])
-                bytes.fromhex(each["public_key"])
-        except FileNotFoundError:
-            return {}
-        except (
-            OSError,
-            ValueError,
-            LookupError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-            RejectedError,
-        ) as error:
-            raise RejectedError(
-                f"waiting devices {self.path}: {error!r}; remove the file"
-            ) from error
-        return found
+        return plain_entries(self.path, "waiting devices", _check, "remove the file")
 
     def add(self, device_id: str, public_key: str) -> None:
         """Note a device, in place of what was noted of it; the oldest one gives way at the limit.
@@ -77,3 +58,8 @@ class Unregistered:
             text = json.dumps(dict(kept[-WAITING_MAX:]), indent=1) + "\n"
             draft = self.path.with_suffix(".new")
             write_file(self.path, text.encode(), temporary=draft, mode=OWNER_ONLY)
+
+
+def _check(device: Entry) -> None:
+    parse_rfc3339(device["since"])
+    bytes.fromhex(device["public_key"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,10 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from contracts.errors import RejectedError
 from gateway.access import Role
 from gateway.api.app import build_app
 from gateway.api.peoplefirst import ANSWER_MAX_S, NEXT_S, PeopleFirst
+from gateway.brokersettings import MqttSettings
+from gateway.commands import serve
+from gateway.intake import broker
 from gateway.peoplefirst import WAIT_MAX_S, Answers, GivingWay
+from gateway.restsettings import RestSettings
 from gateway.services import Services
 from gateway.settings import Settings
 
@@ -235,6 +241,40 @@ def test_every_part_of_an_offload_gives_way(services: Services) -> None:
     parts = (services.intake, services.saga, services.follower)
     assert len({id(part.give_way) for part in parts}) == len(parts)
     assert all(isinstance(part.give_way, GivingWay) for part in parts)
+
+
+def test_the_embedded_broker_gives_way_to_the_answers_of_its_gateway(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Heard:
+        port = 1
+
+        def __init__(self, _host: str, _port: int, _access: object, give_way: GivingWay) -> None:
+            ways.append(give_way)
+
+        def close(self) -> None:
+            """Nothing was opened."""
+
+    def stop(_settings: Settings, answers: Answers) -> None:
+        monkeypatch.setattr(answers, "wait", waited.append)
+        answers.begin()
+        for give_way in ways:
+            give_way()
+        raise RejectedError("far enough")
+
+    settings = Settings(
+        site_id="site-b",
+        data=tmp_path,
+        rest=RestSettings(port=0),
+        mqtt=MqttSettings(embedded=True),
+    )
+    ways: list[GivingWay] = []
+    waited: list[float] = []
+    monkeypatch.setattr(broker, "EmbeddedBroker", Heard)
+    monkeypatch.setattr(serve, "Services", stop)
+    with pytest.raises(RejectedError, match="far enough"):
+        serve.run(Namespace(), settings)
+    assert len(waited) == 1
 
 
 @given(
