@@ -156,7 +156,7 @@ def telling_words(chain: Chain) -> Iterator[str]:
             "readings; the others could not tell"
         )
     else:
-        yield f"{name} does not tell what is wrong with it: nobody knows"
+        yield f"{name} does not tell what is wrong with it, so a fault would not show"
 
 
 def correction_words(each: Correction) -> str:

@@ -5,7 +5,7 @@ import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from contracts.errors import UnavailableError
 
@@ -64,9 +64,21 @@ def report_of(folder: Path | None, name: str) -> bytes | None:
     if folder is None or not _NAME.fullmatch(name) or _report(folder, name) is None:
         return None
     try:
-        return (folder / name / REPORT).read_bytes()
+        with _opened(folder, name) as report:
+            return report.read(REPORT_BYTES_MAX)
     except OSError as error:
         raise UnavailableError(f"report of {name}: {error.strerror}") from error
+
+
+def _opened(folder: Path, name: str) -> BinaryIO:
+    """Open a report that was looked at before: who may write there could have swapped it since."""
+    run = os.open(folder / name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        # O_NONBLOCK: a pipe in its place would keep this thread for ever.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        return os.fdopen(os.open(REPORT, flags, dir_fd=run), "rb")
+    finally:
+        os.close(run)
 
 
 def _report(folder: Path, name: str) -> os.stat_result | None:

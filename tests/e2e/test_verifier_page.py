@@ -234,6 +234,8 @@ def test_files_are_chosen_and_the_verdict_is_read(page: Page, width: int) -> Non
     title, text, fits = page.value(f"{CHOOSE}({wire}, {trust})")
     assert (title, fits) == ("Holds", True)
     assert "temperature" in text
+    assert "2 breaches, 0 tamper events" in text
+    assert "1 breach, 0 tamper events" in text
     assert page.complaints == []
 
 

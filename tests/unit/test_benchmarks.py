@@ -10,6 +10,7 @@ from typing import Final
 import httpx
 import pytest
 
+from gateway import benchmarks
 from gateway.access import Role, Tokens
 from gateway.api.app import build_app
 from gateway.benchmarks import REPORT_BYTES_MAX
@@ -96,6 +97,26 @@ def test_no_other_file_is_shown(ask: Ask, folder: Path, tmp_path: Path) -> None:
         answer = ask(f"/v1/benchmarks/{name}/report")
         assert answer.status_code in (404, 422), name
         assert "secret" not in answer.text or "..%2fsecret" in name
+
+
+@pytest.mark.parametrize("place", ["folder", "report"])
+def test_a_link_put_in_after_the_look_is_not_followed(
+    ask: Ask, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """Who may write to the folder of runs must not read other files of the gateway through it."""
+    looked = benchmarks._report  # noqa: SLF001
+
+    def swapped(at: Path, name: str) -> os.stat_result | None:
+        told = looked(at, name)
+        target = folder / RUN if place == "folder" else folder / RUN / PAGE
+        target.rename(tmp_path / "moved")
+        target.symlink_to(tmp_path / "moved")
+        return told
+
+    monkeypatch.setattr(benchmarks, "_report", swapped)
+    answer = ask(f"/v1/benchmarks/{RUN}/report")
+    assert answer.status_code == 503
+    assert RUN in answer.json()["detail"]
 
 
 def test_a_report_without_bound_is_not_read(ask: Ask, folder: Path) -> None:

@@ -62,7 +62,10 @@ def test_a_device_that_told_nothing_is_said_to_have_told_nothing() -> None:
 
 def test_a_device_of_1_1_is_said_to_tell_nothing_of_itself() -> None:
     told = told_of(RulesVersion.V1_1, reading(0))
-    assert "device truck-1 does not tell what is wrong with it: nobody knows" in told["text"]
+    assert (
+        "device truck-1 does not tell what is wrong with it, so a fault would not show"
+        in told["text"]
+    )
     assert told["telling"][0]["readings_telling"] == 0
 
 

@@ -1,5 +1,6 @@
 // What devices say of themselves (docs/contract.md, "Remarks"; docs/evidence.md, "The verdict").
 
+import { counted } from "./counted.ts";
 import { type Correction, correctedBy, type CorrectedTimes } from "./corrected.ts";
 import { hex } from "./hash.ts";
 import { payload as p, type state as s } from "./messages.ts";
@@ -76,8 +77,8 @@ export const tellingOf = (chain: s.Chain): TellingStory => ({
 
 /** Whether a device would have told what is wrong with it. */
 export function tellingWords(each: TellingStory): string {
-  if (each.remarks) return `${each.remarks} remarks`;
-  if (!each.readings_telling) return "does not tell what is wrong with it: nobody knows";
+  if (each.remarks) return counted(each.remarks, "remark");
+  if (!each.readings_telling) return "does not tell what is wrong with it, so a fault would not show";
   if (each.readings_telling === each.readings) return "tells what is wrong with it, and told nothing";
   return `told nothing that is wrong with it in ${each.readings_telling} of ${each.readings} readings; the others could not tell`;
 }

@@ -1,5 +1,6 @@
 // Shows a verdict: first in one sentence, then by which checks, then what the file tells.
 
+import { counted } from "./counted.ts";
 import type { Problem } from "./problem.ts";
 import { tellingWords } from "./remarks.ts";
 import type { RecordingStory, Story, TripStory } from "./story.ts";
@@ -156,7 +157,7 @@ function trip(each: TripStory): Content[] {
     ["Readings", `${each.readings}, from ${each.first_reading_at ?? "–"} to ${each.last_reading_at ?? "–"}, as the devices claimed`],
     ...(each.corrections.length ? [["Corrected", `from ${each.first_reading_corrected_at ?? "–"} to ${each.last_reading_corrected_at ?? "–"}, by clocks that were right later`] as [string, Content]] : []),
     ...each.telling.map((one) => ["Faults", el("span", [own(one.device_id), `: ${tellingWords(one)}`])] as [string, Content]),
-    ["Breaches, tampering", `${each.breaches.length} breaches, ${each.tampers.length} signs of tampering`],
+    ["Breaches, tampering", `${counted(each.breaches.length, "breach", "breaches")}, ${counted(each.tampers.length, "tamper event")}`],
     ["Closed by", own(each.closed_by ?? "nobody")],
     ...(each.readings_derived ? [["Derived", `${each.readings_derived} of ${each.readings} readings were replayed or shifted, not measured then and there`] as [string, Content]] : []),
     ["Signed by", list(each.device_keys.map((key) => (each.revoked_device_keys.includes(key) ? `${key}, which is revoked by now` : key)))],
