@@ -6,7 +6,7 @@ from queue import SimpleQueue
 import pytest
 
 from contracts.errors import RejectedError
-from contracts.ledger.cometbft.process import CORES, Process, explained, find_program
+from contracts.ledger.cometbft.process import CORES, SLACK_NS, Process, explained, find_program
 
 LATE = 'E CONSENSUS FAILURE!!! err="block time 12:35 is too far in the future (wall clock 11:35)"'
 WAL = 'E failed writing to WAL err="write wal: no space left on device"'
@@ -50,21 +50,34 @@ def test_another_version_is_refused(tmp_path: Path, said: str, why: str) -> None
     assert find_program(str(program)) == program
 
 
-@pytest.mark.parametrize(("set_by_operator", "found"), [(None, "3"), ("1", "1")])
-def test_it_runs_on_three_cores_unless_the_operator_says_otherwise(
+def said_by(folder: Path, line: str) -> str:
+    """Return what a program in CometBFT's place says as its last word."""
+    program = folder / "program"
+    program.write_text(f"#!/bin/sh\n{line}\n")
+    program.chmod(0o700)
+    ended: SimpleQueue[Exception] = SimpleQueue()
+    process = Process(program, folder, folder / "abci", folder / "rpc", ended.put)
+    process.start()
+    try:
+        return str(ended.get(timeout=60)).removeprefix("CometBFT ended with status 0: ")
+    finally:
+        process.stop()
+
+
+@pytest.mark.parametrize(("set_by_operator", "found"), [(None, "2"), ("1", "1")])
+def test_it_runs_on_two_cores_unless_the_operator_says_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, set_by_operator: str | None, found: str
 ) -> None:
     name = CORES[0]
     monkeypatch.delenv(name, raising=False)
     if set_by_operator is not None:
         monkeypatch.setenv(name, set_by_operator)
-    program = tmp_path / "program"
-    program.write_text(f"#!/bin/sh\necho cores=${name}\n")
-    program.chmod(0o700)
-    ended: SimpleQueue[Exception] = SimpleQueue()
-    process = Process(program, tmp_path, tmp_path / "abci", tmp_path / "rpc", ended.put)
-    process.start()
-    try:
-        assert str(ended.get(timeout=60)) == f"CometBFT ended with status 0: cores={found}"
-    finally:
-        process.stop()
+    assert said_by(tmp_path, f"echo cores=${name}") == f"cores={found}"
+
+
+def test_its_waits_may_end_later_and_it_gets_its_arguments(tmp_path: Path) -> None:
+    """A program that it starts has the same; the node's own waits stay as they were."""
+    own = Path("/proc/self/timerslack_ns").read_text("ascii")
+    said = said_by(tmp_path, "echo $(cat /proc/self/timerslack_ns) $1 $2 $3")
+    assert said == f"{SLACK_NS} start --home {tmp_path}"
+    assert Path("/proc/self/timerslack_ns").read_text("ascii") == own

@@ -24,12 +24,18 @@ ANSWER_S: Final = 20.0
 """How long, seconds, a command of it may take."""
 STOP_S: Final = 20.0
 """How long, seconds, it has to stop; then it is killed. It syncs its log before each vote."""
-CORES: Final = ("GOMAXPROCS", "3")
+CORES: Final = ("GOMAXPROCS", "2")
 """On how many cores Go may run. CometBFT wakes a thousand times a second, even when nothing happens
-(`updateRoundStateRoutine` of its `consensus/reactor.go`), and Go then looks for work on each core:
-on one core an idle CometBFT takes half the CPU. But its heights are longer there, and a busy one
-takes more. On a machine with two cores 3 was better than 2 in most runs (docs/performance.md); why
-is not known. A value in the environment of the node overrides it."""
+(`updateRoundStateRoutine` of its `consensus/reactor.go`), and Go then looks for work on each core.
+On one core a busy CometBFT takes twice the CPU. A value in the environment of the node overrides
+it."""
+SLACK_NS: Final = 4_000_000
+"""The kernel may end CometBFT's waits so much later, and so serve several with one wake-up. With
+`CORES` a validator takes less CPU than without, and answers as soon (docs/performance.md)."""
+_SLACKENED: Final = 'echo "$0" >/proc/self/timerslack_ns; exec "$@"'
+"""All threads of a program get it from the shell whose place the program takes. If the system
+refuses, the shell says so in the log, and the program runs without. Source: prctl(2),
+PR_SET_TIMERSLACK; proc(5)."""
 LINES_KEPT: Final = 200
 """More than the traces of all its goroutines that follow an error."""
 _VERSION: Final = re.compile(r"v?(\d+\.\d+)\.\d+")
@@ -133,7 +139,7 @@ class Process:
         """
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the operator's program
-                tied(self._command),
+                tied(["/bin/sh", "-c", _SLACKENED, str(SLACK_NS), *self._command]),
                 env=dict([CORES]) | os.environ,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
