@@ -1,11 +1,13 @@
 """What a node says of a CometBFT that it cannot use, or that has ended."""
 
+import logging
 from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
 
 from contracts.errors import RejectedError
+from contracts.ledger.cometbft import process
 from contracts.ledger.cometbft.process import CORES, SLACK_NS, Process, explained, find_program
 
 LATE = 'E CONSENSUS FAILURE!!! err="block time 12:35 is too far in the future (wall clock 11:35)"'
@@ -56,12 +58,12 @@ def said_by(folder: Path, line: str) -> str:
     program.write_text(f"#!/bin/sh\n{line}\n")
     program.chmod(0o700)
     ended: SimpleQueue[Exception] = SimpleQueue()
-    process = Process(program, folder, folder / "abci", folder / "rpc", ended.put)
-    process.start()
+    running = Process(program, folder, folder / "abci", folder / "rpc", ended.put)
+    running.start()
     try:
         return str(ended.get(timeout=60)).removeprefix("CometBFT ended with status 0: ")
     finally:
-        process.stop()
+        running.stop()
 
 
 @pytest.mark.parametrize(("set_by_operator", "found"), [(None, "2"), ("1", "1")])
@@ -75,9 +77,20 @@ def test_it_runs_on_two_cores_unless_the_operator_says_otherwise(
     assert said_by(tmp_path, f"echo cores=${name}") == f"cores={found}"
 
 
+SLACK = "cat /proc/self/timerslack_ns"
+
+
 def test_its_waits_may_end_later_and_it_gets_its_arguments(tmp_path: Path) -> None:
-    """A program that it starts has the same; the node's own waits stay as they were."""
-    own = Path("/proc/self/timerslack_ns").read_text("ascii")
-    said = said_by(tmp_path, "echo $(cat /proc/self/timerslack_ns) $1 $2 $3")
+    """A program that it starts has the same, as its threads do."""
+    said = said_by(tmp_path, f"echo $({SLACK}) $1 $2 $3")
     assert said == f"{SLACK_NS} start --home {tmp_path}"
-    assert Path("/proc/self/timerslack_ns").read_text("ascii") == own
+
+
+def test_where_the_system_refuses_the_slack_it_runs_without_and_the_log_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr(process, "SLACKENED", (*process.SLACKENED[:-1], "no number"))
+    own = Path("/proc/self/timerslack_ns").read_text("ascii").strip()
+    assert said_by(tmp_path, f"echo $({SLACK}) $1") == f"{own} start"
+    assert "timer slack of CometBFT: 1: echo" in caplog.text

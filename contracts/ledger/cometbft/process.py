@@ -32,7 +32,10 @@ it."""
 SLACK_NS: Final = 4_000_000
 """The kernel may end CometBFT's waits so much later, and so serve several with one wake-up. With
 `CORES` a validator takes less CPU than without, and answers as soon (docs/performance.md)."""
-_SLACKENED: Final = 'echo "$0" >/proc/self/timerslack_ns; exec "$@"'
+SLACKENED: Final = (
+    *("/bin/sh", "-c", 'echo "$1" >/proc/self/timerslack_ns; shift; exec "$@"'),
+    *("timer slack of CometBFT", str(SLACK_NS)),
+)
 """All threads of a program get it from the shell whose place the program takes. If the system
 refuses, the shell says so in the log, and the program runs without. Source: prctl(2),
 PR_SET_TIMERSLACK; proc(5)."""
@@ -139,7 +142,7 @@ class Process:
         """
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the operator's program
-                tied(["/bin/sh", "-c", _SLACKENED, str(SLACK_NS), *self._command]),
+                tied([*SLACKENED, *self._command]),
                 env=dict([CORES]) | os.environ,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
