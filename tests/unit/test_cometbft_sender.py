@@ -1,10 +1,9 @@
 """What a client hears of a batch whose family has no processor at this validator."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -38,25 +37,39 @@ class Mempool(Rpc):
         self.asked = 0
         self.taken: list[bytes] = []
 
-    def broadcast(self, txs: Sequence[bytes]) -> list[Mapping[str, Any]]:
+    def offer(self, txs: Sequence[bytes]) -> list[str]:
         self.asked += len(txs)
-        found: list[Mapping[str, Any]] = []
         for each in txs:
             answer = self._ledger.application.check_tx(RequestCheckTx(tx=each))
             self.taken += [each] if not answer.code else []
-            found.append({"code": answer.code, "log": answer.log})
-        return found
+        return ["" for _ in txs]
+
+
+class Gossiped(Mempool):
+    """Has each batch from another validator when it is offered for the first time."""
+
+    def offer(self, txs: Sequence[bytes]) -> list[str]:
+        first = not self.asked
+        super().offer(txs)
+        return ["tx already exists in cache" if first else "" for _ in txs]
+
+
+class Refusing(Mempool):
+    """Asks the application about nothing."""
+
+    def offer(self, txs: Sequence[bytes]) -> list[str]:
+        return ["Tx too large. Max size is 9, but got 10" for _ in txs]
 
 
 class CatchingUp(Mempool):
     """Is getting blocks from other validators when it is asked for the first time."""
 
-    def broadcast(self, txs: Sequence[bytes]) -> list[Mapping[str, Any]]:
+    def offer(self, txs: Sequence[bytes]) -> list[str]:
         if self.asked:
-            return super().broadcast(txs)
+            return super().offer(txs)
         self.asked = len(txs)
         words = "Internal error: endpoint is closed while node is catching up"
-        return [{"error": words} for _ in txs]
+        return [words for _ in txs]
 
 
 def test_a_batch_waits_while_the_engine_catches_up(tmp_path: Path) -> None:
@@ -73,6 +86,40 @@ def test_a_batch_waits_while_the_engine_catches_up(tmp_path: Path) -> None:
             sender.stop()
     assert mempool.taken
     assert not invalid
+
+
+def test_what_the_mempool_has_and_did_not_take_is_not_waited_for(tmp_path: Path) -> None:
+    """The application refused it while it came from another validator and from here."""
+    batch, told = intkey_batch(FOUNDER, 1), Outcome()
+    with heights(tmp_path / "data", BUILT_IN) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        mempool = Gossiped(ledger)
+        sender = Sender(ledger.application, mempool, lambda each: told.decided.extend(each.decided))
+        sender.start()
+        try:
+            sender.submit(Submission([verify_batch(batch)], 10))
+            wait_until(lambda: mempool.asked == 1)
+            ledger.application._executing._own = FAMILIES  # noqa: SLF001 - as if one registered
+            sender.registered(INTKEY)
+            wait_until(lambda: len(mempool.taken) == 1)
+        finally:
+            sender.stop()
+    assert not told.decided
+
+
+def test_what_the_mempool_refuses_without_asking_is_invalid(tmp_path: Path) -> None:
+    batch, told = intkey_batch(FOUNDER, 1), Outcome()
+    with heights(tmp_path / "data", FAMILIES) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        mempool = Refusing(ledger)
+        sender = Sender(ledger.application, mempool, lambda each: told.invalid.update(each.invalid))
+        sender.start()
+        try:
+            sender.submit(Submission([verify_batch(batch)], 10))
+            wait_until(lambda: bool(told.invalid))
+        finally:
+            sender.stop()
+    assert told.invalid[batch.header_signature].message == "Tx too large. Max size is 9, but got 10"
 
 
 def test_it_stays_pending_until_a_processor_registers(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft.decisions import Code
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.times import is_time
+from contracts.ledger.cometbft.verdicts import Verdict
 from contracts.ledger.execution.verify import VerifiedBatch
 
 ON_THE_WAY_MAX: Final = 100_000
@@ -29,18 +30,18 @@ class Admission:
         self._on_the_way: OrderedDict[str, None] = OrderedDict()
         self._lock = threading.Lock()
 
-    def admit(self, batch: VerifiedBatch) -> tuple[Code, str]:
-        """Return whether the mempool takes a batch, and why not."""
+    def admit(self, batch: VerifiedBatch) -> Verdict:
+        """Say whether the mempool may take a batch."""
         if is_time(batch):
-            return Code.INVALID, "family block_info is the proposer's own"
+            return Verdict(Code.INVALID, "family block_info is the proposer's own")
         if self._chain.find_batch(batch.id) is not None:
-            return Code.COMMITTED, ""
+            return Verdict(Code.COMMITTED)
         if family := self._executing.missing(batch):
-            return Code.NO_PROCESSOR, f"no processor for {family.name} {family.version}"
+            return Verdict(Code.NO_PROCESSOR, f"no processor for {family.name} {family.version}")
         if self.missing_dependency(batch) is not None:
-            return Code.EARLY, "it depends on a transaction that is not known here yet"
+            return Verdict(Code.EARLY, "it depends on a transaction that is not known here yet")
         self._expect(batch)
-        return Code.TAKEN, ""
+        return Verdict(Code.TAKEN)
 
     def missing_dependency(self, batch: VerifiedBatch) -> str | None:
         """Return a transaction that the batch depends on, if it is not known here."""

@@ -39,6 +39,7 @@ from contracts.ledger.cometbft.founding import (
 from contracts.ledger.cometbft.proposals import PROPOSAL_BYTES, filled, in_order
 from contracts.ledger.cometbft.times import check_time, is_time, time_batch
 from contracts.ledger.cometbft.updates import validator_updates
+from contracts.ledger.cometbft.verdicts import Verdict, Verdicts
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX, StoredBlock
 from contracts.ledger.engine.candidate import Candidate
 from contracts.ledger.engine.governed import Governed
@@ -131,6 +132,7 @@ class Application:
         self._offered = AllowedBatches(chain, self.batches)  # for the mempool's thread
         self._ordered = AllowedBatches(chain, self.batches)  # for the consensus thread
         self.admission = Admission(chain, executing)
+        self.verdicts = Verdicts()
         self.founded = threading.Event()
         """Set once there is a genesis block; with a snapshot, once the engine goes on from it."""
         self.trouble: str | None = None
@@ -201,11 +203,11 @@ class Application:
         if request.type:  # again after a block: nothing that was checked can have changed
             return ResponseCheckTx()
         try:
-            batch = self._offered.get(request.tx)
+            verdict = self.admission.admit(self._offered.get(request.tx))
         except RejectedError as error:
-            return ResponseCheckTx(code=Code.MALFORMED, log=str(error))
-        code, log = self.admission.admit(batch)
-        return ResponseCheckTx(code=code, log=log)
+            verdict = Verdict(Code.MALFORMED, str(error))
+        self.verdicts.give(request.tx, verdict)
+        return ResponseCheckTx(code=verdict.code, log=verdict.why)
 
     def prepare_proposal(self, request: RequestPrepareProposal) -> ResponsePrepareProposal:
         """Sort the first batches of the mempool, and put the time first."""

@@ -2,17 +2,13 @@
 
 Another validator's answers come from its light port (`ledger.rest.light`), in the same form.
 
-A long transaction goes to it as a form. CometBFT looks through a JSON-RPC request five times, byte
-by byte: 1.3 ms of CPU for 25 kB, and 0.7 ms for the same as a form (docs/performance.md).
-
-Source: CometBFT 0.38, RPC: `broadcast_tx_sync`, `commit`, `validators`, `status`, `net_info`, and
-"Arguments" of URI over HTTP.
+Source: CometBFT 0.38, RPC: `broadcast_tx_async`, `check_tx`, `commit`, `validators`, `status`,
+`net_info`.
 """
 
 import base64
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,16 +19,16 @@ from contracts.ledger.answers import EXCERPT_CHARS_MAX, join
 from contracts.runtime.clienttls import usual_trust
 
 TIMEOUT_S: Final = 30.0
-FORM_BYTES_MIN: Final = 4 << 10
-"""For a shorter transaction the request itself costs more: such ones go together."""
-FORM_BYTES_MAX: Final = 4 << 20
-"""As hexadecimal digits a form is twice as long, and the engine takes 32 MiB."""
 _JSON: Final = {"Content-Type": "application/json"}
-_FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
-_BROADCAST: Final = (
-    b'{"jsonrpc": "2.0", "id": %d, "method": "broadcast_tx_sync", "params": {"tx": "%b"}}'
+_OFFER: Final = (
+    b'{"jsonrpc": "2.0", "id": %d, "method": "broadcast_tx_async", "params": {"tx": "%b"}}'
 )
 """Filled in as bytes: `json` took four times the CPU to look through the base64."""
+_FLUSH: Final = b'{"jsonrpc": "2.0", "id": %d, "method": "check_tx", "params": {"tx": ""}}'
+"""CometBFT leaves it to a timer to send what `broadcast_tx_async` has for the application, and the
+timer's routines hold up the one that sends (`flushThrottleMS` of its `abci/client/socket_client.go`
+is 20 ns where 20 ms were meant): up to 4 ms of CPU for each transaction. A question that waits for
+its answer has everything before it sent at once."""
 PAGE: Final = 100
 """Validators of one page; there are at most as many (`VALIDATORS_MAX`)."""
 
@@ -61,32 +57,24 @@ class Rpc:
         """Hang up."""
         self._client.close()
 
-    def broadcast(self, txs: Sequence[bytes]) -> list[Mapping[str, Any]]:
-        """Offer transactions to the mempool, in order.
+    def offer(self, txs: Sequence[bytes]) -> list[str]:
+        """Offer transactions to the mempool, in order, which asks the application about them.
+
+        It asks about an empty one behind them, and its questions come in order: the application
+        has answered about each when this returns.
 
         Returns:
-            For each, `code` and `log` of CheckTx; or only `error`, why the mempool did not ask.
+            For each, why the mempool did not ask; empty if it did.
 
         Raises:
             UnavailableError: The engine does not answer; it may have taken them.
         """
-        answers: list[Mapping[str, Any]] = []
-        for is_form, group in groupby(txs, _goes_as_form):
-            if is_form:
-                answers += map(self._broadcast_form, group)
-            else:
-                answers += self._broadcast_json(group)
-        return [_taken(answer) for answer in answers]
-
-    def _broadcast_form(self, tx: bytes) -> Any:  # noqa: ANN401 - JSON
-        return self._answer("/broadcast_tx_sync", b"tx=0x" + tx.hex().encode(), _FORM)
-
-    def _broadcast_json(self, txs: Iterable[bytes]) -> list[Mapping[str, Any]]:
-        calls = [_BROADCAST % (number, base64.b64encode(tx)) for number, tx in enumerate(txs)]
-        answers = self._post(calls)
-        found = answers if isinstance(answers, list) else [answers]
-        by_number = {each["id"]: each for each in found}
-        return [by_number[number] for number in range(len(calls))]
+        calls = [_OFFER % (number, base64.b64encode(tx)) for number, tx in enumerate(txs)]
+        *offered, asked = self._each([*calls, _FLUSH % len(calls)])
+        refusals = [_words(each) if "error" in each else "" for each in offered]
+        if "error" in asked and not all(refusals):
+            raise UnavailableError(f"{self._name} asked about nothing: {_words(asked)}")
+        return refusals
 
     def ask(self, method: str, **parameters: str) -> Any:  # noqa: ANN401 - JSON
         """Return the result of a method.
@@ -105,42 +93,40 @@ class Rpc:
             UnavailableError: It does not answer.
         """
         calls = [_call(number, *question) for number, question in enumerate(questions)]
-        answers = self._post([json.dumps(call).encode() for call in calls]) if calls else []
-        found = answers if isinstance(answers, list) else [answers]
-        results: dict[int, Any] = {}
-        for answer in found:
-            if not isinstance(answer, dict) or not {"result", "error"} & set(answer):
-                raise UnavailableError(f"{self._name} answers in an unknown form")
+        answers = self._each([json.dumps(call).encode() for call in calls])
+        for call, answer in zip(calls, answers, strict=True):
             if "error" in answer:
-                method = questions[answer["id"]][0] if len(calls) > 1 else calls[0]["method"]
-                raise RejectedError(f"CometBFT, {method}: {_words(answer)}")
-            results[answer["id"]] = answer["result"]
-        if results.keys() != set(range(len(calls))):
-            raise UnavailableError(f"{self._name} answers other questions than were asked")
-        return [results[number] for number in range(len(calls))]
+                raise RejectedError(f"CometBFT, {call['method']}: {_words(answer)}")
+        return [answer["result"] for answer in answers]
 
-    def _post(self, calls: Sequence[bytes]) -> Any:  # noqa: ANN401 - JSON
-        return self._answer("/", b"[%b]" % b",".join(calls) if len(calls) > 1 else calls[0], _JSON)
+    def _each(self, calls: Sequence[bytes]) -> list[Mapping[str, Any]]:
+        """Return the answers to calls whose ids are their numbers, in order."""
+        if not calls:
+            return []
+        found = self._answer(b"[%b]" % b",".join(calls) if len(calls) > 1 else calls[0])
+        answers = found if isinstance(found, list) else [found]
+        if not all(isinstance(each, dict) and {"result", "error"} & set(each) for each in answers):
+            raise UnavailableError(f"{self._name} answers in an unknown form")
+        if len(calls) == len(answers) == 1:
+            return answers
+        by_id = {json.dumps(each.get("id")): each for each in answers}
+        if by_id.keys() != {str(number) for number in range(len(calls))}:
+            refused = [_words(each) for each in answers if "error" in each]
+            why = ": ".join(["answers other questions than were asked", *refused[:1]])
+            raise UnavailableError(f"{self._name} {why}")
+        return [by_id[str(number)] for number in range(len(calls))]
 
-    def _answer(self, path: str, body: bytes, headers: Mapping[str, str]) -> Any:  # noqa: ANN401
+    def _answer(self, body: bytes) -> Any:  # noqa: ANN401 - JSON
         try:
-            with self._client.stream("POST", path, content=body, headers=headers) as response:
+            with self._client.stream("POST", "/", content=body, headers=_JSON) as response:
                 return json.loads(join(f"{self._name} answers", response.iter_bytes()))
         except (httpx.HTTPError, ValueError, RecursionError) as error:
             what = str(error) or type(error).__name__
             raise UnavailableError(f"{self._name} does not answer: {what}") from error
 
 
-def _goes_as_form(tx: bytes) -> bool:
-    return FORM_BYTES_MIN <= len(tx) <= FORM_BYTES_MAX
-
-
 def _call(number: int, method: str, parameters: Mapping[str, str]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
-
-
-def _taken(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"error": _words(answer)} if "error" in answer else answer["result"]
 
 
 def _words(answer: Mapping[str, Any]) -> str:

@@ -8,9 +8,9 @@ import logging
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from contracts.encoding import canonical
 from contracts.errors import UnavailableError
@@ -18,6 +18,7 @@ from contracts.ledger.cometbft.application import Application
 from contracts.ledger.cometbft.batches import carried
 from contracts.ledger.cometbft.decisions import Code, Decision
 from contracts.ledger.cometbft.rpc import Rpc
+from contracts.ledger.cometbft.verdicts import Verdict
 from contracts.ledger.engine.candidate import Orphan, OwnDependency, Refusal
 from contracts.ledger.engine.statuses import Outcome
 from contracts.ledger.engine.submissions import Submission
@@ -193,9 +194,11 @@ class Sender:
             self._sent[item.batch.id] = _Sent(item, sent.since_s)
 
     def _send(self, items: Sequence[_Item]) -> None:
+        compress = self._compresses()
+        txs = [self._tx(item, compress=compress) for item in items]
+        self._application.verdicts.expect(txs)
         try:
-            compress = self._compresses()
-            answers = self._rpc.broadcast([self._tx(item, compress=compress) for item in items])
+            refusals = self._rpc.offer(txs)
         except UnavailableError as error:
             if self.trouble is None:
                 _LOG.error("%s", error)
@@ -203,13 +206,15 @@ class Sender:
             self._take_back(items)
             self._stopping.wait(SILENT_S)
             return
+        finally:
+            verdicts = self._application.verdicts.take(txs)
         self.trouble = None
         outcome, full = Outcome(), []
-        for item, answer in zip(items, answers, strict=True):
-            if any(words in answer.get("error", "") for words in _NOT_NOW):
+        for item, refusal, verdict in zip(items, refusals, verdicts, strict=True):
+            if any(words in refusal for words in _NOT_NOW):
                 full.append(item)
             else:
-                self._answered(item, answer, outcome)
+                self._judged(item, verdict or _without_asking(refusal), outcome)
         self._report(outcome)
         if full:
             self._take_back(full)
@@ -240,26 +245,26 @@ class Sender:
             kept = [item for item in items if self._sent.pop(item.batch.id, None) is not None]
             self._queue.extendleft(reversed(kept))
 
-    def _answered(self, item: _Item, answer: Mapping[str, Any], outcome: Outcome) -> None:
-        """Take the mempool's word on one batch."""
-        error, code = answer.get("error", ""), answer.get("code", Code.TAKEN)
-        if _IN_CACHE in error or (not error and code == Code.TAKEN):
+    def _judged(self, item: _Item, verdict: Verdict, outcome: Outcome) -> None:
+        """Act on whether the mempool took a batch."""
+        if verdict.code is Code.TAKEN:
             return  # a height will decide it
-        batch, why = item.batch, (error or answer.get("log", ""))[:MESSAGE_CHARS_MAX]
+        batch = item.batch
         with self._changed:
             if self._sent.pop(batch.id, None) is None:
                 return  # a height has decided it
-            if code == Code.NO_PROCESSOR:
+            if verdict.code is Code.NO_PROCESSOR:
                 self._park(item, outcome)
                 return
             _leave(item, outcome)
-            match code:
+            match verdict.code:
                 case Code.COMMITTED:
                     pass
                 case Code.EARLY:
                     self._wait_for(batch)
                 case _:
                     name = batch.batch.transactions[0].header_signature
+                    why = verdict.why[:MESSAGE_CHARS_MAX]
                     outcome.invalid[batch.id] = InvalidTransaction(name, why)
 
     def _park(self, item: _Item, outcome: Outcome) -> None:
@@ -293,6 +298,13 @@ class Sender:
                 PENDING_S,
             )
             self._report(outcome)
+
+
+def _without_asking(refusal: str) -> Verdict:
+    """Return what follows for a batch about which the mempool did not ask the application."""
+    if not refusal or _IN_CACHE in refusal:  # it has the batch, and a height will decide it
+        return Verdict(Code.TAKEN)
+    return Verdict(Code.INVALID, refusal)
 
 
 def _again(batch: VerifiedBatch, *, pending: bool = False) -> _Item:
