@@ -194,11 +194,8 @@ class Sender:
             self._sent[item.batch.id] = _Sent(item, sent.since_s)
 
     def _send(self, items: Sequence[_Item]) -> None:
-        compress = self._compresses()
-        txs = [self._tx(item, compress=compress) for item in items]
-        self._application.verdicts.expect(txs)
         try:
-            refusals = self._rpc.offer(txs)
+            answers = self._offered(items)
         except UnavailableError as error:
             if self.trouble is None:
                 _LOG.error("%s", error)
@@ -206,11 +203,9 @@ class Sender:
             self._take_back(items)
             self._stopping.wait(SILENT_S)
             return
-        finally:
-            verdicts = self._application.verdicts.take(txs)
         self.trouble = None
         outcome, full = Outcome(), []
-        for item, refusal, verdict in zip(items, refusals, verdicts, strict=True):
+        for item, (refusal, verdict) in zip(items, answers, strict=True):
             if any(words in refusal for words in _NOT_NOW):
                 full.append(item)
             else:
@@ -219,6 +214,17 @@ class Sender:
         if full:
             self._take_back(full)
             self._stopping.wait(FULL_S)
+
+    def _offered(self, items: Sequence[_Item]) -> list[tuple[str, Verdict | None]]:
+        """Offer batches; return for each the mempool's refusal and the application's verdict."""
+        compress, verdicts = self._compresses(), self._application.verdicts
+        txs = [self._tx(item, compress=compress) for item in items]
+        verdicts.expect(txs)
+        try:
+            refusals = self._rpc.offer(txs)
+        finally:
+            given = verdicts.take(txs)
+        return list(zip(refusals, given, strict=True))
 
     def _compresses(self) -> bool:
         try:

@@ -37,7 +37,7 @@ LATENCY_PER_S: Final = 150
 """Readings: a tenth of the rate that four validators are to reach."""
 KILLED_PER_S: Final = 750
 """Readings, while a validator is killed: half of that rate."""
-PAIRS: Final = 3
+PAIRS: Final = 5
 """The network and one node, in turn, so often; what the one node takes varies by a quarter."""
 _KILLED_AT: Final = 0.25
 """Share of the load after which a validator is killed."""
