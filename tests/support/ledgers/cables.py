@@ -52,6 +52,7 @@ def cable() -> Iterator[Cable]:
             pytest.skip("this machine does not let a container make network namespaces")
         undo.callback(_ip, "netns", "del", made.name)
         _ip("link", "add", near, "type", "veth", "peer", "name", "eth0", "netns", made.name)
+        undo.callback(_ip, "link", "del", near)  # with its namespace it would go some time later
         _ip("addr", "add", f"{made.near}/28", "dev", near)
         _ip("link", "set", near, "up")
         _ip("-n", made.name, "addr", "add", f"{made.far}/28", "dev", "eth0")
