@@ -2,17 +2,21 @@
 
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from contracts.errors import UnavailableError
+from contracts.ledger.cometbft import admission
 from contracts.ledger.cometbft.abci import AbciServer
 from contracts.ledger.cometbft.home import RPC_BODY_BYTES_MAX, Pace, Peers, write_settings
 from contracts.ledger.cometbft.process import find_program, run_program
 from contracts.ledger.cometbft.rpc import Rpc
+from contracts.ledger.cometbft.sender import Sender
+from contracts.ledger.engine.submissions import Submission
+from contracts.ledger.execution.verify import verify_batch
 from contracts.proto.abci_pb2 import (
     RequestCheckTx,
     ResponseCheckTx,
@@ -23,6 +27,9 @@ from contracts.proto.abci_pb2 import (
     ResponsePrepareProposal,
     ResponseProcessProposal,
 )
+from support.ledgers.heights import FOUNDER, POWERS, first_batches, heights
+from support.ledgers.intkey_node import FAMILIES
+from support.ledgers.nodes import intkey_batch
 from support.machine.waiting import wait_until
 
 pytestmark = pytest.mark.integration
@@ -37,10 +44,11 @@ class Asked:
     def __init__(self) -> None:
         self.txs: list[bytes] = []
         self.failures: list[Exception] = []
+        self.check: Callable[[RequestCheckTx], ResponseCheckTx] = refused
 
     def check_tx(self, request: RequestCheckTx) -> ResponseCheckTx:
         self.txs.append(request.tx)
-        return ResponseCheckTx(code=int(request.tx == REFUSED))
+        return self.check(request)
 
     @contextmanager
     def serving(self, at: Path) -> Iterator[None]:
@@ -62,6 +70,10 @@ class Asked:
             finally:
                 server.shutdown()
                 thread.join()
+
+
+def refused(request: RequestCheckTx) -> ResponseCheckTx:
+    return ResponseCheckTx(code=int(request.tx == REFUSED))
 
 
 @pytest.fixture
@@ -104,6 +116,27 @@ def test_what_the_mempool_has_it_does_not_ask_about(rpc: Rpc, asked: Asked) -> N
     assert "already exists in cache" in first
     assert second == ""
     assert asked.txs == [b"taken", REFUSED, b"", REFUSED, b""]
+
+
+def test_no_batch_is_lost_for_which_the_mempool_has_no_room(
+    rpc: Rpc, asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They come in one request. CometBFT takes none of this chain into a block."""
+    monkeypatch.setattr(admission, "MEMPOOL_BATCHES", 10)
+    mine = [verify_batch(intkey_batch(FOUNDER, number)) for number in range(20)]
+    with heights(tmp_path / "chain", FAMILIES) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        asked.check = ledger.application.check_tx
+        sender = Sender(ledger.application, Rpc(tmp_path / "rpc"), lambda _: None)
+        sender.start()
+        try:
+            sender.submit(Submission(mine, 10))
+            wait_until(lambda: rpc.ask("num_unconfirmed_txs")["total"] == "10")
+        finally:
+            sender.stop()
+            sender._rpc.close()  # noqa: SLF001 - no longer in use
+        assert list(sender._sent) == [each.id for each in mine[:10]]  # noqa: SLF001
+        assert [each.batch for each in sender._queue] == mine[10:]  # noqa: SLF001
 
 
 def test_a_request_that_is_refused_whole_says_why(rpc: Rpc, asked: Asked) -> None:

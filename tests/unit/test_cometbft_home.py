@@ -9,8 +9,6 @@ import pytest
 from contracts.errors import RejectedError
 from contracts.ledger.cometbft.founding import Founding
 from contracts.ledger.cometbft.home import (
-    MEMPOOL_BATCHES,
-    MEMPOOL_BYTES,
     NEWS_MS_MIN,
     Pace,
     Peers,
@@ -60,13 +58,14 @@ def test_validators_sign_with_secp256k1_alone(tmp_path: Path) -> None:
 def test_the_page_has_the_values_that_are_written(tmp_path: Path) -> None:
     write_settings(tmp_path, "one", Peers("127.0.0.1:26656"), Pace())
     settings = tomllib.loads((tmp_path / "config/config.toml").read_text())
-    pace = Pace()
+    pace, mempool = Pace(), settings["mempool"]
+    room_mib = mempool["max_txs_bytes"] >> 20
     waits = f"{pace.propose_s:g} s, {pace.vote_s:g} s, {pace.vote_s:g} s"
     expected = {
         "`timeout_propose`, `timeout_prevote`, `timeout_precommit`": waits,
         "`timeout_commit`": f"{pace.commit_s:g}, or `--block-interval`",
         "`create_empty_blocks`": str(settings["consensus"]["create_empty_blocks"]).lower(),
-        "`mempool.size`, `max_txs_bytes`": f"{MEMPOOL_BATCHES:,}, {MEMPOOL_BYTES >> 20} MiB",
+        "`mempool.size`, `max_txs_bytes`": f"{mempool['size']:,}, {room_mib} MiB",
         f"`{CORES[0]}`, in its environment": CORES[1],
         "`recheck`": str(settings["mempool"]["recheck"]).lower(),
         "`pex`": str(settings["p2p"]["pex"]).lower(),

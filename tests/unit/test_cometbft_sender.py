@@ -1,4 +1,4 @@
-"""What a client hears of a batch whose family has no processor at this validator."""
+"""What becomes of a batch that the mempool takes, refuses, or has no answer for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from contracts import address
+from contracts.errors import UnavailableError
 from contracts.ledger.blocks.compression import MAGIC
-from contracts.ledger.cometbft import batches
+from contracts.ledger.cometbft import admission, batches
 from contracts.ledger.cometbft.batches import are_compressed
 from contracts.ledger.cometbft.rpc import Rpc
 from contracts.ledger.cometbft.sender import Sender, _again
@@ -52,6 +53,17 @@ class Gossiped(Mempool):
         first = not self.asked
         super().offer(txs)
         return ["tx already exists in cache" if first else "" for _ in txs]
+
+
+class Silent(Mempool):
+    """Asks about all batches of the first request, which fails; then it has them and asks none."""
+
+    def offer(self, txs: Sequence[bytes]) -> list[str]:
+        if not self.asked:
+            super().offer(txs)
+            raise UnavailableError("CometBFT beside this node does not answer: timed out")
+        self.asked += len(txs)
+        return ["tx already exists in cache" for _ in txs]
 
 
 class Refusing(Mempool):
@@ -105,6 +117,72 @@ def test_what_the_mempool_has_and_did_not_take_is_not_waited_for(tmp_path: Path)
         finally:
             sender.stop()
     assert not told.decided
+
+
+def test_what_was_said_before_a_request_failed_counts(tmp_path: Path) -> None:
+    """CometBFT, which had no time to hear it, has the batch still."""
+    batch = intkey_batch(FOUNDER, 1)
+    with heights(tmp_path / "data", BUILT_IN) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        mempool = Silent(ledger)
+        freed: list[int] = []
+        sender = Sender(ledger.application, mempool, lambda told: freed.append(told.queued_batches))
+        sender.start()
+        try:
+            sender.submit(Submission([verify_batch(batch)], 10))
+            wait_until(lambda: sum(freed) == 1)
+        finally:
+            sender.stop()
+        parked = sender._parked.release(INTKEY)  # noqa: SLF001 - no longer in use
+    assert [each.id for each in parked] == [batch.header_signature]
+
+
+def test_what_is_committed_already_holds_no_place(tmp_path: Path) -> None:
+    """CometBFT has it in its cache, and does not ask."""
+    batch, told = intkey_batch(FOUNDER, 1), Outcome()
+
+    def report(each: Outcome) -> None:
+        told.decided += each.decided
+        told.queued_batches += each.queued_batches
+
+    with heights(tmp_path / "data", FAMILIES) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        ledger.decide([tx(batch)])
+        mempool = Silent(ledger)
+        mempool.asked = 1
+        sender = Sender(ledger.application, mempool, report)
+        sender.start()
+        try:
+            sender.submit(Submission([verify_batch(batch)], 10))
+            wait_until(lambda: told.queued_batches == 1)
+        finally:
+            sender.stop()
+    assert told.decided == [batch.header_signature]
+    assert not told.invalid
+
+
+@pytest.mark.parametrize(("most", "limit"), [("MEMPOOL_BATCHES", 2), ("MEMPOOL_BYTES", 2_000)])
+def test_what_the_mempool_has_no_room_for_is_offered_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: str, limit: int
+) -> None:
+    """CometBFT itself would say that it took it, and drop it."""
+    monkeypatch.setattr(admission, most, limit)
+    mine = [intkey_batch(FOUNDER, number) for number in range(3)]
+    assert 2 * len(tx(mine[0])) < 2_000 < 3 * len(tx(mine[0]))
+    with heights(tmp_path / "data", FAMILIES) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        mempool = Mempool(ledger)
+        sender = Sender(ledger.application, mempool, lambda _: None)
+        sender.start()
+        try:
+            sender.submit(Submission([verify_batch(each) for each in mine], 10))
+            wait_until(lambda: mempool.asked >= 5)
+            assert mempool.taken == [tx(each) for each in mine[:2]]
+            ledger.decide(mempool.taken[:1])
+            wait_until(lambda: len(mempool.taken) == 3)
+        finally:
+            sender.stop()
+    assert mempool.taken[2] == tx(mine[2])
 
 
 def test_what_the_mempool_refuses_without_asking_is_invalid(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_what_a_light_client_asks_is_passed_on(client: Client) -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        question("broadcast_tx_sync", tx="AA=="),
+        question("broadcast_tx_async", tx="AA=="),
         question("unsafe_flush_mempool"),
         question(None),
         question(["commit"]),

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.cometbft.checks import Check
 from contracts.ledger.cometbft.decisions import Code
 from contracts.ledger.cometbft.executing import Executing
+from contracts.ledger.cometbft.home import MEMPOOL_BATCHES, MEMPOOL_BYTES
 from contracts.ledger.cometbft.times import is_time
-from contracts.ledger.cometbft.verdicts import Verdict
 from contracts.ledger.execution.verify import VerifiedBatch
 
 ON_THE_WAY_MAX: Final = 100_000
@@ -28,20 +29,32 @@ class Admission:
         self._chain = chain
         self._executing = executing
         self._on_the_way: OrderedDict[str, None] = OrderedDict()
+        self._waiting: dict[str, int] = {}
+        self._waiting_bytes = 0
         self._lock = threading.Lock()
 
-    def admit(self, batch: VerifiedBatch) -> Verdict:
-        """Say whether the mempool may take a batch."""
+    def admit(self, batch: VerifiedBatch, size: int) -> Check:
+        """Say whether the mempool may take a batch.
+
+        Args:
+            batch: The batch.
+            size: Its bytes, as the mempool holds it.
+        """
         if is_time(batch):
-            return Verdict(Code.INVALID, "family block_info is the proposer's own")
-        if self._chain.find_batch(batch.id) is not None:
-            return Verdict(Code.COMMITTED)
+            return Check(Code.INVALID, "family block_info is the proposer's own")
+        if self.is_committed(batch):
+            return Check(Code.COMMITTED)
         if family := self._executing.missing(batch):
-            return Verdict(Code.NO_PROCESSOR, f"no processor for {family.name} {family.version}")
+            return Check(Code.NO_PROCESSOR, f"no processor for {family.name} {family.version}")
         if self.missing_dependency(batch) is not None:
-            return Verdict(Code.EARLY, "it depends on a transaction that is not known here yet")
-        self._expect(batch)
-        return Verdict(Code.TAKEN)
+            return Check(Code.EARLY, "it depends on a transaction that is not known here yet")
+        if not self._took(batch, size):
+            return Check(Code.NO_ROOM, "the mempool is full")
+        return Check(Code.TAKEN)
+
+    def is_committed(self, batch: VerifiedBatch) -> bool:
+        """Say whether a batch is on the chain."""
+        return self._chain.find_batch(batch.id) is not None
 
     def missing_dependency(self, batch: VerifiedBatch) -> str | None:
         """Return a transaction that the batch depends on, if it is not known here."""
@@ -60,6 +73,7 @@ class Admission:
         """Forget batches that a height decided."""
         with self._lock:
             for batch in decided:
+                self._waiting_bytes -= self._waiting.pop(batch.id, 0)
                 for transaction in batch.batch.transactions:
                     self._on_the_way.pop(transaction.header_signature, None)
 
@@ -69,9 +83,20 @@ class Admission:
                 return True
         return self._chain.find_transaction(transaction_id) is not None
 
-    def _expect(self, batch: VerifiedBatch) -> None:
+    def _took(self, batch: VerifiedBatch, size: int) -> bool:
+        """Count a batch as in the mempool, if it has room for it.
+
+        CometBFT has more room than that. It says of a batch for which it has none that it took it.
+        """
         with self._lock:
+            if batch.id not in self._waiting:
+                full = len(self._waiting) >= MEMPOOL_BATCHES
+                if full or self._waiting_bytes + size > MEMPOOL_BYTES:
+                    return False
+                self._waiting[batch.id] = size
+                self._waiting_bytes += size
             for transaction in batch.batch.transactions:
                 self._on_the_way[transaction.header_signature] = None
             while len(self._on_the_way) > ON_THE_WAY_MAX:
                 self._on_the_way.popitem(last=False)
+        return True

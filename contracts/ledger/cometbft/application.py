@@ -26,6 +26,7 @@ from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft.abci import Method
 from contracts.ledger.cometbft.admission import Admission
 from contracts.ledger.cometbft.batches import AllowedBatches, CarriedBatches, are_compressed
+from contracts.ledger.cometbft.checks import Check, Checks
 from contracts.ledger.cometbft.decisions import Code, Decision, Result, code_of
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.founding import (
@@ -39,7 +40,6 @@ from contracts.ledger.cometbft.founding import (
 from contracts.ledger.cometbft.proposals import PROPOSAL_BYTES, filled, in_order
 from contracts.ledger.cometbft.times import check_time, is_time, time_batch
 from contracts.ledger.cometbft.updates import validator_updates
-from contracts.ledger.cometbft.verdicts import Verdict, Verdicts
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX, StoredBlock
 from contracts.ledger.engine.candidate import Candidate
 from contracts.ledger.engine.governed import Governed
@@ -132,7 +132,7 @@ class Application:
         self._offered = AllowedBatches(chain, self.batches)  # for the mempool's thread
         self._ordered = AllowedBatches(chain, self.batches)  # for the consensus thread
         self.admission = Admission(chain, executing)
-        self.verdicts = Verdicts()
+        self.checks = Checks()
         self.founded = threading.Event()
         """Set once there is a genesis block; with a snapshot, once the engine goes on from it."""
         self.trouble: str | None = None
@@ -202,12 +202,13 @@ class Application:
         """Let a batch into the mempool if its form and signatures hold and it is not early."""
         if request.type:  # again after a block: nothing that was checked can have changed
             return ResponseCheckTx()
+        tx = request.tx
         try:
-            verdict = self.admission.admit(self._offered.get(request.tx))
+            check = self.admission.admit(self._offered.get(tx), len(tx))
         except RejectedError as error:
-            verdict = Verdict(Code.MALFORMED, str(error))
-        self.verdicts.give(request.tx, verdict)
-        return ResponseCheckTx(code=verdict.code, log=verdict.why)
+            check = Check(Code.MALFORMED, str(error))
+        self.checks.note(tx, check)
+        return ResponseCheckTx(code=check.code, log=check.why)
 
     def prepare_proposal(self, request: RequestPrepareProposal) -> ResponsePrepareProposal:
         """Sort the first batches of the mempool, and put the time first."""

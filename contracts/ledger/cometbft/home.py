@@ -36,6 +36,8 @@ VOTES: Final = "priv_validator_state.json"
 KEY_MODE: Final = 0o600
 MEMPOOL_BATCHES: Final = 20_000
 MEMPOOL_BYTES: Final = 256 << 20
+"""So much the application lets into the mempool (`admission`). CometBFT has room for twice as much:
+it drops what it has no room for without a word, if that was offered with others."""
 TX_BYTES_MAX: Final = BLOCK_BATCH_BYTES_MAX + (1 << 10)
 BLOCK_BYTES_MAX: Final = BLOCK_BATCH_BYTES_MAX + (1 << 20)
 """Bytes of one height: as many batches as a block of ours holds, the time, and the commit."""
@@ -140,9 +142,9 @@ pex = false
 
 [mempool]
 recheck = false
-size = {MEMPOOL_BATCHES}
-max_txs_bytes = {MEMPOOL_BYTES}
-cache_size = {2 * MEMPOOL_BATCHES}
+size = {2 * MEMPOOL_BATCHES}
+max_txs_bytes = {2 * MEMPOOL_BYTES}
+cache_size = {4 * MEMPOOL_BATCHES}
 max_tx_bytes = {TX_BYTES_MAX}
 keep-invalid-txs-in-cache = false
 

@@ -25,10 +25,10 @@ _OFFER: Final = (
 )
 """Filled in as bytes: `json` took four times the CPU to look through the base64."""
 _FLUSH: Final = b'{"jsonrpc": "2.0", "id": %d, "method": "check_tx", "params": {"tx": ""}}'
-"""CometBFT leaves it to a timer to send what `broadcast_tx_async` has for the application, and the
-timer's routines hold up the one that sends (`flushThrottleMS` of its `abci/client/socket_client.go`
-is 20 ns where 20 ms were meant): up to 4 ms of CPU for each transaction. A question that waits for
-its answer has everything before it sent at once."""
+"""CometBFT sends the questions of `broadcast_tx_async` when its flush timer ends, and the routines
+that the timer starts delay the routine that sends (`flushThrottleMS` of its
+`abci/client/socket_client.go` is 20 ns where 20 ms were meant): up to 4 ms of CPU for each
+transaction. A question that waits for its answer has everything before it sent at once."""
 PAGE: Final = 100
 """Validators of one page; there are at most as many (`VALIDATORS_MAX`)."""
 
@@ -58,10 +58,10 @@ class Rpc:
         self._client.close()
 
     def offer(self, txs: Sequence[bytes]) -> list[str]:
-        """Offer transactions to the mempool, in order, which asks the application about them.
+        """Offer transactions to the mempool, in order.
 
-        It asks about an empty one behind them, and its questions come in order: the application
-        has answered about each when this returns.
+        A question about an empty transaction follows them. CometBFT asks in order, so the
+        application has answered about each when this returns.
 
         Returns:
             For each, why the mempool did not ask; empty if it did.
@@ -72,8 +72,8 @@ class Rpc:
         calls = [_OFFER % (number, base64.b64encode(tx)) for number, tx in enumerate(txs)]
         *offered, asked = self._each([*calls, _FLUSH % len(calls)])
         refusals = [_words(each) if "error" in each else "" for each in offered]
-        if "error" in asked and not all(refusals):
-            raise UnavailableError(f"{self._name} asked about nothing: {_words(asked)}")
+        if "error" in asked:
+            raise UnavailableError(f"{self._name}: {_words(asked)}")
         return refusals
 
     def ask(self, method: str, **parameters: str) -> Any:  # noqa: ANN401 - JSON
@@ -107,8 +107,6 @@ class Rpc:
         answers = found if isinstance(found, list) else [found]
         if not all(isinstance(each, dict) and {"result", "error"} & set(each) for each in answers):
             raise UnavailableError(f"{self._name} answers in an unknown form")
-        if len(calls) == len(answers) == 1:
-            return answers
         by_id = {json.dumps(each.get("id")): each for each in answers}
         if by_id.keys() != {str(number) for number in range(len(calls))}:
             refused = [_words(each) for each in answers if "error" in each]

@@ -16,9 +16,9 @@ from contracts.encoding import canonical
 from contracts.errors import UnavailableError
 from contracts.ledger.cometbft.application import Application
 from contracts.ledger.cometbft.batches import carried
+from contracts.ledger.cometbft.checks import Check
 from contracts.ledger.cometbft.decisions import Code, Decision
 from contracts.ledger.cometbft.rpc import Rpc
-from contracts.ledger.cometbft.verdicts import Verdict
 from contracts.ledger.engine.candidate import Orphan, OwnDependency, Refusal
 from contracts.ledger.engine.statuses import Outcome
 from contracts.ledger.engine.submissions import Submission
@@ -205,26 +205,38 @@ class Sender:
             return
         self.trouble = None
         outcome, full = Outcome(), []
-        for item, (refusal, verdict) in zip(items, answers, strict=True):
-            if any(words in refusal for words in _NOT_NOW):
+        for item, check in zip(items, answers, strict=True):
+            if check.code is Code.NO_ROOM:
                 full.append(item)
             else:
-                self._judged(item, verdict or _without_asking(refusal), outcome)
+                self._act_on(check, item, outcome)
         self._report(outcome)
         if full:
             self._take_back(full)
             self._stopping.wait(FULL_S)
 
-    def _offered(self, items: Sequence[_Item]) -> list[tuple[str, Verdict | None]]:
-        """Offer batches; return for each the mempool's refusal and the application's verdict."""
-        compress, verdicts = self._compresses(), self._application.verdicts
+    def _offered(self, items: Sequence[_Item]) -> list[Check]:
+        """Offer batches to the mempool; return for each whether it took it."""
+        compress, checks = self._compresses(), self._application.checks
         txs = [self._tx(item, compress=compress) for item in items]
-        verdicts.expect(txs)
-        try:
-            refusals = self._rpc.offer(txs)
-        finally:
-            given = verdicts.take(txs)
-        return list(zip(refusals, given, strict=True))
+        checks.expect(txs)
+        refusals = self._rpc.offer(txs)
+        return [
+            check or self._unasked(item.batch, refusal)
+            for item, refusal, check in zip(items, refusals, checks.take(txs), strict=True)
+        ]
+
+    def _unasked(self, batch: VerifiedBatch, refusal: str) -> Check:
+        """Return what holds for a batch about which CometBFT did not ask.
+
+        It remembers batches that it holds and those that a height has committed.
+        """
+        if any(words in refusal for words in _NOT_NOW):
+            return Check(Code.NO_ROOM, refusal)
+        if refusal and _IN_CACHE not in refusal:
+            return Check(Code.INVALID, refusal)
+        committed = self._application.admission.is_committed(batch)
+        return Check(Code.COMMITTED if committed else Code.TAKEN)
 
     def _compresses(self) -> bool:
         try:
@@ -251,26 +263,26 @@ class Sender:
             kept = [item for item in items if self._sent.pop(item.batch.id, None) is not None]
             self._queue.extendleft(reversed(kept))
 
-    def _judged(self, item: _Item, verdict: Verdict, outcome: Outcome) -> None:
+    def _act_on(self, check: Check, item: _Item, outcome: Outcome) -> None:
         """Act on whether the mempool took a batch."""
-        if verdict.code is Code.TAKEN:
+        if check.code is Code.TAKEN:
             return  # a height will decide it
         batch = item.batch
         with self._changed:
             if self._sent.pop(batch.id, None) is None:
                 return  # a height has decided it
-            if verdict.code is Code.NO_PROCESSOR:
+            if check.code is Code.NO_PROCESSOR:
                 self._park(item, outcome)
                 return
             _leave(item, outcome)
-            match verdict.code:
+            match check.code:
                 case Code.COMMITTED:
                     pass
                 case Code.EARLY:
                     self._wait_for(batch)
                 case _:
                     name = batch.batch.transactions[0].header_signature
-                    why = verdict.why[:MESSAGE_CHARS_MAX]
+                    why = check.why[:MESSAGE_CHARS_MAX]
                     outcome.invalid[batch.id] = InvalidTransaction(name, why)
 
     def _park(self, item: _Item, outcome: Outcome) -> None:
@@ -304,13 +316,6 @@ class Sender:
                 PENDING_S,
             )
             self._report(outcome)
-
-
-def _without_asking(refusal: str) -> Verdict:
-    """Return what follows for a batch about which the mempool did not ask the application."""
-    if not refusal or _IN_CACHE in refusal:  # it has the batch, and a height will decide it
-        return Verdict(Code.TAKEN)
-    return Verdict(Code.INVALID, refusal)
 
 
 def _again(batch: VerifiedBatch, *, pending: bool = False) -> _Item:
