@@ -157,8 +157,15 @@ def has(node: Node, *batches: Batch) -> bool:
 def agree(validators: Validators) -> None:
     """Wait until all validators that run have the same head, then compare all of their state."""
     nodes = list(validators.nodes.values())
-    wait_until(lambda: len({head(node) for node in nodes}) == 1)
-    states = [whole_state(node.client) for node in nodes]
+    states: list[tuple[str, dict[str, bytes]]] = []
+
+    def rested() -> bool:
+        """Read all states, and say whether nothing was committed meanwhile."""
+        heads = {head(node) for node in nodes}
+        states[:] = [whole_state(node.client) for node in nodes]
+        return len(heads) == 1 and heads == {head(node) for node in nodes}
+
+    wait_until(rested)
     assert all(state == states[0] for state in states)
 
 
