@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from contracts import address
+from contracts.encoding import canonical
 from contracts.errors import UnavailableError
 from contracts.ledger.blocks.compression import MAGIC
 from contracts.ledger.cometbft import admission, batches
 from contracts.ledger.cometbft.batches import are_compressed
+from contracts.ledger.cometbft.decisions import Code
 from contracts.ledger.cometbft.rpc import Rpc
 from contracts.ledger.cometbft.sender import Sender, _again
 from contracts.ledger.engine import waiting as waiting_module
@@ -20,11 +22,12 @@ from contracts.ledger.engine.submissions import Submission
 from contracts.ledger.execution.families import BUILT_IN
 from contracts.ledger.execution.verify import verify_batch
 from contracts.proto.abci_pb2 import RequestCheckTx
+from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Status, build_batch
 from contracts.sawtooth.settings import CARRIED, propose
 from support.ledgers.heights import FOUNDER, VALIDATOR, Heights, first_batches, heights, tx
 from support.ledgers.intkey_node import FAMILIES, INTKEY
-from support.ledgers.nodes import intkey_batch
+from support.ledgers.nodes import intkey, intkey_batch
 from support.machine.waiting import wait_until
 
 POWERS = {VALIDATOR.public_key: 1}
@@ -39,10 +42,10 @@ class Mempool(Rpc):
         self.taken: list[bytes] = []
 
     def offer(self, txs: Sequence[bytes]) -> list[str]:
-        self.asked += len(txs)
         for each in txs:
             answer = self._ledger.application.check_tx(RequestCheckTx(tx=each))
             self.taken += [each] if not answer.code else []
+        self.asked += len(txs)
         return ["" for _ in txs]
 
 
@@ -56,13 +59,15 @@ class Gossiped(Mempool):
 
 
 class Silent(Mempool):
-    """Asks about all batches of the first request, which fails; then it has them and asks none."""
+    """Asks about the batches of the first request, and does not answer for a while."""
+
+    answers = False
 
     def offer(self, txs: Sequence[bytes]) -> list[str]:
         if not self.asked:
             super().offer(txs)
+        if not self.answers:
             raise UnavailableError("CometBFT beside this node does not answer: timed out")
-        self.asked += len(txs)
         return ["tx already exists in cache" for _ in txs]
 
 
@@ -130,11 +135,78 @@ def test_what_was_said_before_a_request_failed_counts(tmp_path: Path) -> None:
         sender.start()
         try:
             sender.submit(Submission([verify_batch(batch)], 10))
+            wait_until(lambda: mempool.asked == 1)
+            mempool.answers = True
             wait_until(lambda: sum(freed) == 1)
         finally:
             sender.stop()
         parked = sender._parked.release(INTKEY)  # noqa: SLF001 - no longer in use
     assert [each.id for each in parked] == [batch.header_signature]
+
+
+def test_what_was_taken_and_committed_while_a_request_failed_holds_no_place(tmp_path: Path) -> None:
+    batch = intkey_batch(FOUNDER, 1)
+    with heights(tmp_path / "data", FAMILIES) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        mempool = Silent(ledger)
+        freed: list[int] = []
+        sender = Sender(ledger.application, mempool, lambda told: freed.append(told.queued_batches))
+        sender.start()
+        try:
+            sender.submit(Submission([verify_batch(batch)], 10))
+            wait_until(lambda: len(mempool.taken) == 1)
+            ledger.decide(mempool.taken)
+            mempool.answers = True
+            wait_until(lambda: sum(freed) == 1)
+        finally:
+            sender.stop()
+
+
+def test_what_depends_on_one_without_room_waits_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "MEMPOOL_BATCHES", 1)
+    first, second = (intkey_batch(FOUNDER, number) for number in (1, 2))
+    named = [second.transactions[0].header_signature]
+    third = build_batch(FOUNDER, [intkey(FOUNDER, "set", "k3", 3, dependencies=named)])
+    mine = [first, second, third]
+    left: list[str] = []
+    with heights(tmp_path / "data", FAMILIES) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        mempool = Mempool(ledger)
+        sender = Sender(ledger.application, mempool, lambda told: left.extend(told.decided))
+        sender.start()
+        try:
+            sender.submit(Submission([verify_batch(each) for each in mine], 10))
+            wait_until(lambda: mempool.asked >= 5)
+            for taken in (1, 2, 3):
+                wait_until(lambda: len(mempool.taken) == taken)  # noqa: B023 - called at once
+                ledger.decide(mempool.taken[-1:])
+        finally:
+            sender.stop()
+    assert mempool.taken == [tx(each) for each in mine]
+    assert not left
+
+
+def test_copies_of_a_batch_in_other_forms_take_room_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CometBFT knows transactions by their bytes. Zstandard has many frames for one batch."""
+    monkeypatch.setattr(admission, "MEMPOOL_BATCHES", 1)
+    batch = intkey_batch(FOUNDER, 1)
+    traced = Batch.FromString(tx(batch))
+    traced.trace = True
+    other = tx(intkey_batch(FOUNDER, 2))
+    with heights(tmp_path / "data", FAMILIES) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        assert ledger.check(tx(batch)) == Code.TAKEN
+        assert ledger.check(tx(batch)) == Code.TAKEN
+        assert ledger.check(canonical(traced)) == Code.NO_ROOM
+        assert ledger.check(other) == Code.NO_ROOM
+        ledger.decide([canonical(traced)])
+        assert ledger.check(other) == Code.NO_ROOM
+        ledger.decide([tx(batch)])
+        assert ledger.check(other) == Code.TAKEN
 
 
 def test_what_is_committed_already_holds_no_place(tmp_path: Path) -> None:
@@ -149,7 +221,7 @@ def test_what_is_committed_already_holds_no_place(tmp_path: Path) -> None:
         ledger.begin(first_batches(), POWERS)
         ledger.decide([tx(batch)])
         mempool = Silent(ledger)
-        mempool.asked = 1
+        mempool.asked, mempool.answers = 1, True
         sender = Sender(ledger.application, mempool, report)
         sender.start()
         try:

@@ -67,6 +67,7 @@ def test_what_a_light_client_asks_is_passed_on(client: Client) -> None:
     "asked",
     [
         question("broadcast_tx_async", tx="AA=="),
+        question("check_tx", tx="AA=="),
         question("unsafe_flush_mempool"),
         question(None),
         question(["commit"]),

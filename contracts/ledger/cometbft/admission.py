@@ -1,5 +1,6 @@
 """The engine's mempool takes batches that could be decided now, each of them once."""
 
+import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -29,16 +30,16 @@ class Admission:
         self._chain = chain
         self._executing = executing
         self._on_the_way: OrderedDict[str, None] = OrderedDict()
-        self._waiting: dict[str, int] = {}
-        self._waiting_bytes = 0
+        self._held: dict[bytes, int] = {}
+        self._held_bytes = 0
         self._lock = threading.Lock()
 
-    def admit(self, batch: VerifiedBatch, size: int) -> Check:
+    def admit(self, batch: VerifiedBatch, tx: bytes) -> Check:
         """Say whether the mempool may take a batch.
 
         Args:
             batch: The batch.
-            size: Its bytes, as the mempool holds it.
+            tx: The same, as the mempool holds it.
         """
         if is_time(batch):
             return Check(Code.INVALID, "family block_info is the proposer's own")
@@ -48,7 +49,7 @@ class Admission:
             return Check(Code.NO_PROCESSOR, f"no processor for {family.name} {family.version}")
         if self.missing_dependency(batch) is not None:
             return Check(Code.EARLY, "it depends on a transaction that is not known here yet")
-        if not self._took(batch, size):
+        if not self._took(batch, tx):
             return Check(Code.NO_ROOM, "the mempool is full")
         return Check(Code.TAKEN)
 
@@ -69,11 +70,13 @@ class Admission:
             None,
         )
 
-    def forget(self, decided: Iterable[VerifiedBatch]) -> None:
-        """Forget batches that a height decided."""
+    def forget(self, decided: Iterable[VerifiedBatch], txs: Iterable[bytes]) -> None:
+        """Forget batches that a height decided, and the transactions that it had."""
+        gone = [_name(tx) for tx in txs]
         with self._lock:
+            for name in gone:
+                self._held_bytes -= self._held.pop(name, 0)
             for batch in decided:
-                self._waiting_bytes -= self._waiting.pop(batch.id, 0)
                 for transaction in batch.batch.transactions:
                     self._on_the_way.pop(transaction.header_signature, None)
 
@@ -83,20 +86,26 @@ class Admission:
                 return True
         return self._chain.find_transaction(transaction_id) is not None
 
-    def _took(self, batch: VerifiedBatch, size: int) -> bool:
-        """Count a batch as in the mempool, if it has room for it.
+    def _took(self, batch: VerifiedBatch, tx: bytes) -> bool:
+        """Count a transaction as in the mempool, if there is room for it.
 
-        CometBFT has more room than that. It says of a batch for which it has none that it took it.
+        CometBFT holds and drops the same ones. It would say that it took one for which it has no
+        room.
         """
+        name, size = _name(tx), len(tx)
         with self._lock:
-            if batch.id not in self._waiting:
-                full = len(self._waiting) >= MEMPOOL_BATCHES
-                if full or self._waiting_bytes + size > MEMPOOL_BYTES:
+            if name not in self._held:
+                full = len(self._held) >= MEMPOOL_BATCHES
+                if full or self._held_bytes + size > MEMPOOL_BYTES:
                     return False
-                self._waiting[batch.id] = size
-                self._waiting_bytes += size
+                self._held[name] = size
+                self._held_bytes += size
             for transaction in batch.batch.transactions:
                 self._on_the_way[transaction.header_signature] = None
             while len(self._on_the_way) > ON_THE_WAY_MAX:
                 self._on_the_way.popitem(last=False)
         return True
+
+
+def _name(tx: bytes) -> bytes:
+    return hashlib.sha256(tx).digest()

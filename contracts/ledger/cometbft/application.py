@@ -204,7 +204,7 @@ class Application:
             return ResponseCheckTx()
         tx = request.tx
         try:
-            check = self.admission.admit(self._offered.get(tx), len(tx))
+            check = self.admission.admit(self._offered.get(tx), tx)
         except RejectedError as error:
             check = Check(Code.MALFORMED, str(error))
         self.checks.note(tx, check)
@@ -257,7 +257,7 @@ class Application:
             self._joined = None
             self.founded.set()
         self.batches.forget(done.txs)
-        self.admission.forget(decision.batch for decision in done.decisions)
+        self.admission.forget((decision.batch for decision in done.decisions), done.txs)
         self._decided(done.decisions)
         return ResponseCommit()
 

@@ -36,8 +36,8 @@ VOTES: Final = "priv_validator_state.json"
 KEY_MODE: Final = 0o600
 MEMPOOL_BATCHES: Final = 20_000
 MEMPOOL_BYTES: Final = 256 << 20
-"""So much the application lets into the mempool (`admission`). CometBFT has room for twice as much:
-it drops what it has no room for without a word, if that was offered with others."""
+"""The application lets no more into the mempool (`admission`). CometBFT has room for twice as much:
+it silently drops a batch of a longer request for which it has no room."""
 TX_BYTES_MAX: Final = BLOCK_BATCH_BYTES_MAX + (1 << 10)
 BLOCK_BYTES_MAX: Final = BLOCK_BATCH_BYTES_MAX + (1 << 20)
 """Bytes of one height: as many batches as a block of ours holds, the time, and the commit."""

@@ -64,7 +64,7 @@ class Rpc:
         application has answered about each when this returns.
 
         Returns:
-            For each, why the mempool did not ask; empty if it did.
+            For each, why CometBFT did not ask the application; empty if it did.
 
         Raises:
             UnavailableError: The engine does not answer; it may have taken them.

@@ -204,10 +204,10 @@ class Sender:
             self._stopping.wait(SILENT_S)
             return
         self.trouble = None
-        outcome, full = Outcome(), []
+        outcome, full = Outcome(), list[_Item]()
         for item, check in zip(items, answers, strict=True):
-            if check.code is Code.NO_ROOM:
-                full.append(item)
+            if check.code is Code.NO_ROOM or (full and check.code is Code.EARLY):
+                full.append(item)  # an early one may depend on one for which there was no room
             else:
                 self._act_on(check, item, outcome)
         self._report(outcome)
@@ -222,15 +222,21 @@ class Sender:
         checks.expect(txs)
         refusals = self._rpc.offer(txs)
         return [
-            check or self._unasked(item.batch, refusal)
+            self._answer(item.batch, refusal, check)
             for item, refusal, check in zip(items, refusals, checks.take(txs), strict=True)
         ]
 
-    def _unasked(self, batch: VerifiedBatch, refusal: str) -> Check:
-        """Return what holds for a batch about which CometBFT did not ask.
+    def _answer(self, batch: VerifiedBatch, refusal: str, check: Check | None) -> Check:
+        """Return whether the mempool took a batch.
 
-        It remembers batches that it holds and those that a height has committed.
+        Args:
+            batch: The batch.
+            refusal: Why CometBFT did not ask about it now; empty if it did. It does not ask about
+                those that it holds, and those that a height has committed.
+            check: What was said of it, now or before.
         """
+        if check is not None and not (refusal and check.code is Code.TAKEN):
+            return check
         if any(words in refusal for words in _NOT_NOW):
             return Check(Code.NO_ROOM, refusal)
         if refusal and _IN_CACHE not in refusal:
