@@ -18,7 +18,8 @@ from contracts.proto.payload_pb2 import HandOver
 from demo.appliance import DELIVERY_ID, Appliance
 from demo.auditor import Auditor, judge
 from demo.truck import Truck
-from support.ledgers.brought import existing_ledger
+from support.ledgers.brought import existing_ledger, is_brought
+from support.ledgers.cometbft import need_cometbft
 from support.ledgers.walk import committed
 from support.machine.mosquitto import SERVER, MosquittoAppliance
 
@@ -80,20 +81,28 @@ def _status(appliance: Appliance, auditor: Auditor) -> str:
     return str(auditor.ask(f"/v1/deliveries/{DELIVERY_ID}")["status"])
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param("embedded", marks=pytest.mark.long), "mosquitto"]
-)
+PLACES = [pytest.param("embedded", marks=pytest.mark.long), "mosquitto"]
+if not is_brought():
+    PLACES.append("validators")
+
+
+@pytest.fixture(scope="module", params=PLACES)
 def job(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, trip_files: Path
 ) -> Iterator[Job]:
     directory = tmp_path_factory.mktemp(request.param)
     if request.param == "mosquitto":
         assert SERVER.exists(), "scripts/packages mosquitto"
+    if request.param == "validators":
+        need_cometbft()
     kind = MosquittoAppliance if request.param == "mosquitto" else Appliance
+    validators = 4 if request.param == "validators" else 0
     files = (trip_files / "readings.csv", trip_files / "track.gpx", trip_files / "video.avi")
     with (
         existing_ledger(directory) as existing,
-        ended(kind(directory / "site-b", existing=existing), directory, files) as made,
+        ended(
+            kind(directory / "site-b", existing=existing, validators=validators), directory, files
+        ) as made,
     ):
         yield made
 
