@@ -1,9 +1,11 @@
 """What becomes of a batch that the mempool takes, refuses, or has no answer for."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import pytest
 
@@ -19,18 +21,16 @@ from contracts.ledger.cometbft.sender import Sender, _again
 from contracts.ledger.engine import waiting as waiting_module
 from contracts.ledger.engine.statuses import Outcome, Statuses
 from contracts.ledger.engine.submissions import Submission
-from contracts.ledger.execution.families import BUILT_IN
+from contracts.ledger.execution.families import BUILT_IN, Families
 from contracts.ledger.execution.verify import verify_batch
 from contracts.proto.abci_pb2 import RequestCheckTx
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Status, build_batch
 from contracts.sawtooth.settings import CARRIED, propose
-from support.ledgers.heights import FOUNDER, VALIDATOR, Heights, first_batches, heights, tx
+from support.ledgers.heights import FOUNDER, POWERS, Heights, first_batches, heights, tx
 from support.ledgers.intkey_node import FAMILIES, INTKEY
 from support.ledgers.nodes import intkey, intkey_batch
 from support.machine.waiting import wait_until
-
-POWERS = {VALIDATOR.public_key: 1}
 
 
 class Mempool(Rpc):
@@ -89,77 +89,86 @@ class CatchingUp(Mempool):
         return [words for _ in txs]
 
 
-def test_a_batch_waits_while_the_engine_catches_up(tmp_path: Path) -> None:
-    invalid: list[str] = []
-    with heights(tmp_path / "data", FAMILIES) as ledger:
+M = TypeVar("M", bound=Mempool)
+
+
+@dataclass
+class Scene(Generic[M]):
+    """A sender between a ledger and its mempool; `told` has what was reported so far."""
+
+    ledger: Heights
+    mempool: M
+    told: Outcome = field(default_factory=Outcome)
+    statuses: Statuses = field(default_factory=lambda: Statuses(lambda _: False))
+
+    def __post_init__(self) -> None:
+        self.sender = Sender(self.ledger.application, self.mempool, self._note)
+
+    def submit(self, *mine: Batch) -> None:
+        self.sender.submit(Submission([verify_batch(each) for each in mine], 10))
+
+    def register(self) -> None:
+        self.ledger.application._executing._own = FAMILIES  # noqa: SLF001 - as if one registered
+        self.sender.registered(INTKEY)
+
+    def _note(self, outcome: Outcome) -> None:
+        self.told.decided += outcome.decided
+        self.told.invalid |= outcome.invalid
+        self.told.queued_batches += outcome.queued_batches
+        self.statuses.apply(outcome)
+
+
+@contextmanager
+def sending(folder: Path, kind: type[M], families: Families = FAMILIES) -> Iterator[Scene[M]]:
+    with heights(folder / "data", families) as ledger:
         ledger.begin(first_batches(), POWERS)
-        mempool = CatchingUp(ledger)
-        sender = Sender(ledger.application, mempool, lambda told: invalid.extend(told.invalid))
-        sender.start()
+        scene = Scene(ledger, kind(ledger))
+        scene.sender.start()
         try:
-            sender.submit(Submission([verify_batch(intkey_batch(FOUNDER, 1))], 10))
-            wait_until(lambda: bool(mempool.taken) or bool(invalid))
+            yield scene
         finally:
-            sender.stop()
-    assert mempool.taken
-    assert not invalid
+            scene.sender.stop()
+
+
+def test_a_batch_waits_while_the_engine_catches_up(tmp_path: Path) -> None:
+    with sending(tmp_path, CatchingUp) as scene:
+        scene.submit(intkey_batch(FOUNDER, 1))
+        wait_until(lambda: bool(scene.mempool.taken) or bool(scene.told.invalid))
+    assert scene.mempool.taken
+    assert not scene.told.invalid
 
 
 def test_what_the_mempool_has_and_did_not_take_is_not_waited_for(tmp_path: Path) -> None:
     """The application refused it while it came from another validator and from here."""
-    batch, told = intkey_batch(FOUNDER, 1), Outcome()
-    with heights(tmp_path / "data", BUILT_IN) as ledger:
-        ledger.begin(first_batches(), POWERS)
-        mempool = Gossiped(ledger)
-        sender = Sender(ledger.application, mempool, lambda each: told.decided.extend(each.decided))
-        sender.start()
-        try:
-            sender.submit(Submission([verify_batch(batch)], 10))
-            wait_until(lambda: mempool.asked == 1)
-            ledger.application._executing._own = FAMILIES  # noqa: SLF001 - as if one registered
-            sender.registered(INTKEY)
-            wait_until(lambda: len(mempool.taken) == 1)
-        finally:
-            sender.stop()
-    assert not told.decided
+    with sending(tmp_path, Gossiped, BUILT_IN) as scene:
+        scene.submit(intkey_batch(FOUNDER, 1))
+        wait_until(lambda: scene.mempool.asked == 1)
+        scene.register()
+        wait_until(lambda: len(scene.mempool.taken) == 1)
+    assert not scene.told.decided
 
 
 def test_what_was_said_before_a_request_failed_counts(tmp_path: Path) -> None:
     """CometBFT, which had no time to hear it, has the batch still."""
     batch = intkey_batch(FOUNDER, 1)
-    with heights(tmp_path / "data", BUILT_IN) as ledger:
-        ledger.begin(first_batches(), POWERS)
-        mempool = Silent(ledger)
-        freed: list[int] = []
-        sender = Sender(ledger.application, mempool, lambda told: freed.append(told.queued_batches))
-        sender.start()
-        try:
-            sender.submit(Submission([verify_batch(batch)], 10))
-            wait_until(lambda: mempool.asked == 1)
-            mempool.answers = True
-            wait_until(lambda: sum(freed) == 1)
-        finally:
-            sender.stop()
-        parked = sender._parked.release(INTKEY)  # noqa: SLF001 - no longer in use
+    with sending(tmp_path, Silent, BUILT_IN) as scene:
+        scene.submit(batch)
+        wait_until(lambda: scene.mempool.asked == 1)
+        scene.mempool.answers = True
+        wait_until(lambda: scene.told.queued_batches == 1)
+    parked = scene.sender._parked.release(INTKEY)  # noqa: SLF001 - no longer in use
     assert [each.id for each in parked] == [batch.header_signature]
 
 
 def test_what_was_taken_and_committed_while_a_request_failed_holds_no_place(tmp_path: Path) -> None:
     batch = intkey_batch(FOUNDER, 1)
-    with heights(tmp_path / "data", FAMILIES) as ledger:
-        ledger.begin(first_batches(), POWERS)
-        mempool = Silent(ledger)
-        freed: list[int] = []
-        sender = Sender(ledger.application, mempool, lambda told: freed.append(told.queued_batches))
-        sender.start()
-        try:
-            sender.submit(Submission([verify_batch(batch)], 10))
-            wait_until(lambda: len(mempool.taken) == 1)
-            ledger.decide(mempool.taken)
-            mempool.answers = True
-            wait_until(lambda: sum(freed) == 1)
-        finally:
-            sender.stop()
+    with sending(tmp_path, Silent) as scene:
+        scene.submit(batch)
+        wait_until(lambda: len(scene.mempool.taken) == 1)
+        scene.ledger.decide(scene.mempool.taken)
+        scene.mempool.answers = True
+        wait_until(lambda: scene.told.queued_batches == 1)
+    assert scene.told.decided == [batch.header_signature]
 
 
 def test_what_depends_on_one_without_room_waits_in_order(
@@ -169,23 +178,14 @@ def test_what_depends_on_one_without_room_waits_in_order(
     first, second = (intkey_batch(FOUNDER, number) for number in (1, 2))
     named = [second.transactions[0].header_signature]
     third = build_batch(FOUNDER, [intkey(FOUNDER, "set", "k3", 3, dependencies=named)])
-    mine = [first, second, third]
-    left: list[str] = []
-    with heights(tmp_path / "data", FAMILIES) as ledger:
-        ledger.begin(first_batches(), POWERS)
-        mempool = Mempool(ledger)
-        sender = Sender(ledger.application, mempool, lambda told: left.extend(told.decided))
-        sender.start()
-        try:
-            sender.submit(Submission([verify_batch(each) for each in mine], 10))
-            wait_until(lambda: mempool.asked >= 5)
-            for taken in (1, 2, 3):
-                wait_until(lambda: len(mempool.taken) == taken)  # noqa: B023 - called at once
-                ledger.decide(mempool.taken[-1:])
-        finally:
-            sender.stop()
-    assert mempool.taken == [tx(each) for each in mine]
-    assert not left
+    with sending(tmp_path, Mempool) as scene:
+        scene.submit(first, second, third)
+        wait_until(lambda: scene.mempool.asked >= 5)
+        for taken in (1, 2, 3):
+            wait_until(lambda: len(scene.mempool.taken) == taken)  # noqa: B023 - called at once
+            scene.ledger.decide(scene.mempool.taken[-1:])
+    assert scene.mempool.taken == [tx(first), tx(second), tx(third)]
+    assert not scene.told.decided
 
 
 def test_copies_of_a_batch_in_other_forms_take_room_of_their_own(
@@ -211,26 +211,14 @@ def test_copies_of_a_batch_in_other_forms_take_room_of_their_own(
 
 def test_what_is_committed_already_holds_no_place(tmp_path: Path) -> None:
     """CometBFT has it in its cache, and does not ask."""
-    batch, told = intkey_batch(FOUNDER, 1), Outcome()
-
-    def report(each: Outcome) -> None:
-        told.decided += each.decided
-        told.queued_batches += each.queued_batches
-
-    with heights(tmp_path / "data", FAMILIES) as ledger:
-        ledger.begin(first_batches(), POWERS)
-        ledger.decide([tx(batch)])
-        mempool = Silent(ledger)
-        mempool.asked, mempool.answers = 1, True
-        sender = Sender(ledger.application, mempool, report)
-        sender.start()
-        try:
-            sender.submit(Submission([verify_batch(batch)], 10))
-            wait_until(lambda: told.queued_batches == 1)
-        finally:
-            sender.stop()
-    assert told.decided == [batch.header_signature]
-    assert not told.invalid
+    batch = intkey_batch(FOUNDER, 1)
+    with sending(tmp_path, Silent) as scene:
+        scene.ledger.decide([tx(batch)])
+        scene.mempool.asked, scene.mempool.answers = 1, True
+        scene.submit(batch)
+        wait_until(lambda: scene.told.queued_batches == 1)
+    assert scene.told.decided == [batch.header_signature]
+    assert not scene.told.invalid
 
 
 @pytest.mark.parametrize(("most", "limit"), [("MEMPOOL_BATCHES", 2), ("MEMPOOL_BYTES", 2_000)])
@@ -241,64 +229,35 @@ def test_what_the_mempool_has_no_room_for_is_offered_again(
     monkeypatch.setattr(admission, most, limit)
     mine = [intkey_batch(FOUNDER, number) for number in range(3)]
     assert 2 * len(tx(mine[0])) < 2_000 < 3 * len(tx(mine[0]))
-    with heights(tmp_path / "data", FAMILIES) as ledger:
-        ledger.begin(first_batches(), POWERS)
-        mempool = Mempool(ledger)
-        sender = Sender(ledger.application, mempool, lambda _: None)
-        sender.start()
-        try:
-            sender.submit(Submission([verify_batch(each) for each in mine], 10))
-            wait_until(lambda: mempool.asked >= 5)
-            assert mempool.taken == [tx(each) for each in mine[:2]]
-            ledger.decide(mempool.taken[:1])
-            wait_until(lambda: len(mempool.taken) == 3)
-        finally:
-            sender.stop()
-    assert mempool.taken[2] == tx(mine[2])
+    with sending(tmp_path, Mempool) as scene:
+        scene.submit(*mine)
+        wait_until(lambda: scene.mempool.asked >= 5)
+        assert scene.mempool.taken == [tx(each) for each in mine[:2]]
+        scene.ledger.decide(scene.mempool.taken[:1])
+        wait_until(lambda: len(scene.mempool.taken) == 3)
+    assert scene.mempool.taken[2] == tx(mine[2])
 
 
 def test_what_the_mempool_refuses_without_asking_is_invalid(tmp_path: Path) -> None:
-    batch, told = intkey_batch(FOUNDER, 1), Outcome()
-    with heights(tmp_path / "data", FAMILIES) as ledger:
-        ledger.begin(first_batches(), POWERS)
-        mempool = Refusing(ledger)
-        sender = Sender(ledger.application, mempool, lambda each: told.invalid.update(each.invalid))
-        sender.start()
-        try:
-            sender.submit(Submission([verify_batch(batch)], 10))
-            wait_until(lambda: bool(told.invalid))
-        finally:
-            sender.stop()
-    assert told.invalid[batch.header_signature].message == "Tx too large. Max size is 9, but got 10"
+    batch = intkey_batch(FOUNDER, 1)
+    with sending(tmp_path, Refusing) as scene:
+        scene.submit(batch)
+        wait_until(lambda: bool(scene.told.invalid))
+    said = scene.told.invalid[batch.header_signature].message
+    assert said == "Tx too large. Max size is 9, but got 10"
 
 
 def test_it_stays_pending_until_a_processor_registers(tmp_path: Path) -> None:
     batch = intkey_batch(FOUNDER, 1)
-    statuses = Statuses(lambda _: False)
-    with heights(tmp_path / "data", BUILT_IN) as ledger:
-        ledger.begin(first_batches(), POWERS)
-        mempool = Mempool(ledger)
-        freed: list[int] = []
-
-        def report(outcome: Outcome) -> None:
-            freed.append(outcome.queued_batches)
-            statuses.apply(outcome)
-
-        sender = Sender(ledger.application, mempool, report)
-        sender.start()
-        try:
-            submission = Submission([verify_batch(batch)], 10)
-            statuses.add_pending([batch.header_signature])
-            sender.submit(submission)
-            wait_until(lambda: mempool.asked == 1 and sum(freed) == 1)
-            assert statuses.status(batch.header_signature) is Status.PENDING
-            ledger.application._executing._own = FAMILIES  # noqa: SLF001 - as if one registered
-            sender.registered(INTKEY)
-            wait_until(lambda: len(mempool.taken) == 1)
-            assert statuses.status(batch.header_signature) is Status.PENDING
-            assert sum(freed) == 1
-        finally:
-            sender.stop()
+    with sending(tmp_path, Mempool, BUILT_IN) as scene:
+        scene.statuses.add_pending([batch.header_signature])
+        scene.submit(batch)
+        wait_until(lambda: scene.mempool.asked == 1 and scene.told.queued_batches == 1)
+        assert scene.statuses.status(batch.header_signature) is Status.PENDING
+        scene.register()
+        wait_until(lambda: len(scene.mempool.taken) == 1)
+        assert scene.statuses.status(batch.header_signature) is Status.PENDING
+    assert scene.told.queued_batches == 1
 
 
 def test_what_an_orphan_displaces_is_reported(

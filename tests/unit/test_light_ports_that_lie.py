@@ -1,9 +1,9 @@
-"""A newcomer asks light ports for the first header; one that answers nonsense is named."""
+"""Who answers nonsense is named: a light port to a newcomer, and the engine to its own node."""
 
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -12,6 +12,7 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger import answers
 from contracts.ledger.cometbft.network import found
 from contracts.ledger.cometbft.networkfile import Card, Network
+from contracts.ledger.cometbft.rpc import Rpc
 from contracts.ledger.cometbft.seals import _DIGESTS
 from contracts.ledger.cometbft.snapshots.wish import Wish, state_sync
 from support.ledgers.heights import CHAIN, VALIDATOR
@@ -98,3 +99,11 @@ def test_an_answer_without_end_is_not_kept(
         pytest.raises(UnavailableError, match="and more than 1000 bytes"),
     ):
         state_sync(Wish([url, NOWHERE]), network)
+
+
+def test_an_engine_that_did_not_ask_behind_an_offer_is_unavailable() -> None:
+    """Then nobody knows whether the application has answered about what was offered."""
+    body = json.dumps([{"id": 0, "result": {}}, {"id": 1, "error": "closed"}]).encode()
+    with answering(body) as url, closing(Rpc(url)) as rpc:
+        with pytest.raises(UnavailableError, match="closed"):
+            rpc.offer([b"a batch"])
