@@ -104,6 +104,9 @@ def test_an_answer_without_end_is_not_kept(
 def test_an_engine_that_did_not_ask_behind_an_offer_is_unavailable() -> None:
     """Then nobody knows whether the application has answered about what was offered."""
     body = json.dumps([{"id": 0, "result": {}}, {"id": 1, "error": "closed"}]).encode()
-    with answering(body) as url, closing(Rpc(url)) as rpc:
-        with pytest.raises(UnavailableError, match="closed"):
-            rpc.offer([b"a batch"])
+    with (
+        answering(body) as url,
+        closing(Rpc(url)) as rpc,
+        pytest.raises(UnavailableError, match="closed"),
+    ):
+        rpc.offer([b"a batch"])
